@@ -1,0 +1,24 @@
+// Adds up the reports of the vitest runs in a folder. Plain JavaScript: it also runs where npm ci has failed and the
+// machine's own Node strips no types.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [folder = "."] = process.argv.slice(2);
+const reports = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
+
+const passed = sum(reports.map((report) => report.numPassedTests));
+const failed = sum(reports.map((report) => report.numFailedTests + brokenFiles(report)));
+
+if (passed + failed === 0) console.log("\nNo test has run, which counts as a failure.");
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = passed > 0 && failed === 0 ? 0 : 1;
+
+/** Test files that failed as a whole, for example because they could not be loaded: none of their tests is counted. */
+function brokenFiles({ testResults }) {
+  const hasFailedTest = (file) => file.assertionResults.some((result) => result.status === "failed");
+  return testResults.filter((file) => file.status === "failed" && !hasFailedTest(file)).length;
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}

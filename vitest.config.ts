@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { configDefaults, defineConfig } from "vitest/config";
+
+// "source" lets the packages import each other's TypeScript with no build in between. Naming a condition replaces
+// Vite's own list, so the rest of it stands here too.
+const conditions = ["source", "module", "node", "development|production"];
+
+const reports = process.env["TEST_REPORT_DIR"];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, "**/*.slow.test.ts"],
+    globalSetup: ["testing/global-setup.ts"],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    reporters: reports ? ["default", "json"] : ["default"],
+    // One file for each vitest process, so that the suites of one test run do not overwrite each other's counts.
+    ...(reports && { outputFile: { json: join(reports, `vitest-${process.pid}.json`) } }),
+  },
+});

@@ -1,0 +1,17 @@
+import { configDefaults, defineConfig } from "vitest/config";
+import fast from "./vitest.config.ts";
+
+/** Suites that build, pack, kill processes or measure. `--mode=short` asks them for fewer rounds. */
+export default defineConfig(({ mode }) => ({
+  ...fast,
+  test: {
+    ...fast.test,
+    include: ["packages/*/test/**/*.slow.test.ts", "test/**/*.slow.test.ts"],
+    exclude: configDefaults.exclude,
+    provide: { short: mode === "short" },
+    // They measure time and load the machine: two at once would disturb each other.
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+}));
