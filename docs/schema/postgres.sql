@@ -1,0 +1,354 @@
+CREATE OR REPLACE FUNCTION public.cognition_require(met boolean, what text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if met is not true then raise exception '%', what using errcode = 'CG001'; end if;
+  return true;
+end $function$;
+
+create table artifact_versions (
+  artifact_id text collate "C" not null,
+  version bigint not null,
+  content bytea not null,
+  content_type text collate "C" not null,
+  encoding text collate "C" not null,
+  size bigint not null,
+  hash text collate "C" not null,
+  reason text collate "C",
+  run_id text collate "C",
+  checkpoint_id text collate "C",
+  created_at text collate "C" not null,
+  FOREIGN KEY (artifact_id) REFERENCES artifacts(id) ON DELETE CASCADE,
+  PRIMARY KEY (artifact_id, version)
+);
+
+create table artifacts (
+  pk bigint generated always as identity not null,
+  id text collate "C" not null,
+  scope text collate "C" not null,
+  session_id text collate "C" not null,
+  run_id text collate "C",
+  name text collate "C" not null,
+  artifact_type text collate "C" not null,
+  path text collate "C",
+  visibility text collate "C" not null,
+  version bigint not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (pk),
+  UNIQUE (id)
+);
+
+create table chat_messages (
+  id bigint generated always as identity not null,
+  scope text collate "C" not null,
+  user_id text collate "C" not null,
+  chat_id text collate "C" not null,
+  role text collate "C" not null,
+  content text collate "C" not null,
+  cost double precision,
+  duration_ms bigint,
+  session_id text collate "C",
+  created_at text collate "C" not null,
+  CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text]))),
+  PRIMARY KEY (id)
+);
+
+create table chats (
+  pk bigint generated always as identity not null,
+  scope text collate "C" not null,
+  user_id text collate "C" not null,
+  chat_id text collate "C" not null,
+  session_id text collate "C" not null,
+  working_directory text collate "C" not null,
+  claude_session_id text collate "C",
+  mode text collate "C" not null,
+  total_cost double precision default 0 not null,
+  message_count bigint default 0 not null,
+  is_active bigint default 1 not null,
+  created_at text collate "C" not null,
+  last_used text collate "C" not null,
+  CHECK ((mode = ANY (ARRAY['plan'::text, 'auto'::text]))),
+  PRIMARY KEY (pk),
+  UNIQUE (scope, user_id, chat_id, session_id)
+);
+
+create table checkpoint_writes (
+  thread bigint not null,
+  ns text collate "C" not null,
+  checkpoint_id text collate "C" not null,
+  task_id text collate "C" not null,
+  idx bigint not null,
+  channel text collate "C" not null,
+  value bytea not null,
+  PRIMARY KEY (thread, ns, checkpoint_id, task_id, idx)
+);
+
+create table checkpoints (
+  thread bigint not null,
+  seq bigint not null,
+  ns text collate "C" not null,
+  checkpoint_id text collate "C" not null,
+  parent_id text collate "C",
+  body bytea not null,
+  metadata text collate "C" not null,
+  PRIMARY KEY (thread, seq)
+);
+
+create table deliveries (
+  pk bigint generated always as identity not null,
+  id text collate "C" not null,
+  session_id text collate "C" not null,
+  run_id text collate "C" not null,
+  scope text collate "C" not null,
+  url text collate "C" not null,
+  payload text collate "C" not null,
+  status text collate "C" not null,
+  attempts text collate "C" not null,
+  next_attempt_at bigint,
+  claimed_until bigint,
+  created_at text collate "C" not null,
+  delivered_at text collate "C",
+  PRIMARY KEY (pk),
+  UNIQUE (id)
+);
+
+create table events (
+  thread bigint not null,
+  seq bigint not null,
+  run bigint,
+  ordinal bigint,
+  event text collate "C" not null,
+  data text collate "C" not null,
+  folded bigint default 0 not null,
+  created_at text collate "C" not null,
+  PRIMARY KEY (thread, seq)
+);
+
+create table idempotency_keys (
+  scope text collate "C" not null,
+  key text collate "C" not null,
+  body_hash text collate "C" not null,
+  response text collate "C",
+  created_at text collate "C" not null,
+  expires_at bigint not null,
+  PRIMARY KEY (scope, key)
+);
+
+create table messages (
+  pk bigint generated always as identity not null,
+  session_id text collate "C" not null,
+  id text collate "C" not null,
+  scope text collate "C" not null,
+  position bigint,
+  role text collate "C" not null,
+  content text collate "C" not null,
+  tool_calls text collate "C" not null,
+  tool_call_id text collate "C",
+  token_count bigint,
+  model_used text collate "C",
+  parent_id text collate "C",
+  metadata text collate "C" not null,
+  run_id text collate "C",
+  checkpoint_id text collate "C",
+  left_state text collate "C",
+  created_at text collate "C" not null,
+  FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  PRIMARY KEY (pk),
+  UNIQUE (session_id, id)
+);
+
+create table pieces (
+  lineage bigint not null,
+  id bigint not null,
+  value bytea not null,
+  PRIMARY KEY (lineage, id)
+);
+
+create table runs (
+  pk bigint generated always as identity not null,
+  id text collate "C" not null,
+  session_id text collate "C" not null,
+  thread bigint not null,
+  scope text collate "C" not null,
+  status text collate "C" not null,
+  attempt bigint default 0 not null,
+  stalled_attempts bigint default 0 not null,
+  epoch bigint default 0 not null,
+  resumes text collate "C",
+  agent_name text collate "C" not null,
+  agent_revision text collate "C",
+  model text collate "C",
+  input text collate "C" not null,
+  usage text collate "C",
+  error text collate "C",
+  trace_id text collate "C",
+  checkpoint_id text collate "C",
+  abort_requested_at text collate "C",
+  created_at text collate "C" not null,
+  started_at text collate "C",
+  finished_at text collate "C",
+  compacted_at text collate "C",
+  FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  PRIMARY KEY (pk),
+  UNIQUE (id)
+);
+
+create table schema_migrations (
+  version bigint not null,
+  name text collate "C" not null,
+  hash text collate "C" not null,
+  oldest_program bigint not null,
+  applied_at text collate "C" not null,
+  PRIMARY KEY (version)
+);
+
+create table sessions (
+  pk bigint generated always as identity not null,
+  id text collate "C" not null,
+  thread_id text collate "C" not null,
+  scope text collate "C" not null,
+  title text collate "C",
+  status text collate "C" not null,
+  agent_name text collate "C" not null,
+  mode text collate "C" not null,
+  config text collate "C" not null,
+  metadata text collate "C" not null,
+  workspace_path text collate "C",
+  message_count bigint default 0 not null,
+  parent_session_id text collate "C",
+  parent_checkpoint_id text collate "C",
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  user_id text collate "C",
+  PRIMARY KEY (pk),
+  UNIQUE (id),
+  UNIQUE (thread_id)
+);
+
+create table store_items (
+  scope text collate "C" not null,
+  namespace text collate "C" not null,
+  key text collate "C" not null,
+  value text collate "C" not null,
+  ttl_ms bigint,
+  expires_at bigint,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (scope, namespace, key)
+);
+
+create table task_workspaces (
+  scope text collate "C" not null,
+  task_id text collate "C" not null,
+  user_id text collate "C" not null,
+  conversation_id text collate "C" not null,
+  query text collate "C" not null,
+  workspace_data text collate "C" not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  FOREIGN KEY (conversation_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  FOREIGN KEY (scope, user_id) REFERENCES user_profiles(scope, user_id) ON DELETE CASCADE,
+  PRIMARY KEY (scope, task_id)
+);
+
+create table threads (
+  pk bigint generated always as identity not null,
+  thread_id text collate "C" not null,
+  scope text collate "C" not null,
+  lineage bigint,
+  generation bigint default 0 not null,
+  head text collate "C",
+  checkpoint_seq bigint default 0 not null,
+  event_seq bigint default 0 not null,
+  epoch bigint default 0 not null,
+  lease_owner text collate "C",
+  lease_until bigint,
+  bytes bigint default 0 not null,
+  expires_at bigint,
+  created_at text collate "C" not null,
+  deleted_at text collate "C",
+  PRIMARY KEY (pk),
+  UNIQUE (thread_id)
+);
+
+create table tool_calls (
+  pk bigint generated always as identity not null,
+  thread bigint not null,
+  checkpoint_ns text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  run_id text collate "C" not null,
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  args text collate "C" not null,
+  on_crash text collate "C" not null,
+  status text collate "C" not null,
+  attempt bigint not null,
+  epoch bigint not null,
+  idempotency_key text collate "C" not null,
+  result text collate "C",
+  created_at text collate "C" not null,
+  finished_at text collate "C",
+  PRIMARY KEY (pk),
+  UNIQUE (thread, checkpoint_ns, tool_call_id)
+);
+
+create table user_profiles (
+  scope text collate "C" not null,
+  user_id text collate "C" not null,
+  profile_data text collate "C" not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (scope, user_id)
+);
+
+CREATE INDEX artifacts_by_scope ON public.artifacts USING btree (scope, pk);
+
+CREATE INDEX artifacts_by_session ON public.artifacts USING btree (session_id, pk);
+
+CREATE INDEX chat_messages_in_order ON public.chat_messages USING btree (scope, user_id, chat_id, created_at, id);
+
+CREATE UNIQUE INDEX chats_active ON public.chats USING btree (scope, user_id, chat_id) WHERE (is_active = 1);
+
+CREATE INDEX chats_by_use ON public.chats USING btree (scope, last_used) WHERE (is_active = 1);
+
+CREATE UNIQUE INDEX checkpoints_by_id ON public.checkpoints USING btree (thread, ns, checkpoint_id);
+
+CREATE INDEX checkpoints_newest ON public.checkpoints USING btree (thread, ns, seq);
+
+CREATE INDEX deliveries_by_scope ON public.deliveries USING btree (scope, pk);
+
+CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE UNIQUE INDEX events_once ON public.events USING btree (run, ordinal);
+
+CREATE UNIQUE INDEX events_one_end ON public.events USING btree (run) WHERE (event = 'done'::text);
+
+CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (expires_at);
+
+CREATE INDEX messages_by_id ON public.messages USING btree (id);
+
+CREATE INDEX messages_by_position ON public.messages USING btree (session_id, "position");
+
+CREATE INDEX runs_by_session ON public.runs USING btree (session_id, pk);
+
+CREATE INDEX runs_claimable ON public.runs USING btree (pk) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX runs_in_line ON public.runs USING btree (session_id, pk) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_for_approval'::text]));
+
+CREATE INDEX runs_to_compact ON public.runs USING btree (finished_at) WHERE (compacted_at IS NULL);
+
+CREATE INDEX sessions_by_scope ON public.sessions USING btree (scope, pk);
+
+CREATE INDEX store_items_by_expiry ON public.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX task_workspaces_by_conversation ON public.task_workspaces USING btree (conversation_id);
+
+CREATE INDEX task_workspaces_by_user ON public.task_workspaces USING btree (scope, user_id, created_at);
+
+CREATE INDEX threads_by_expiry ON public.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX threads_by_lineage ON public.threads USING btree (lineage);
+
+CREATE INDEX tool_calls_by_run ON public.tool_calls USING btree (run_id);

@@ -1,0 +1,75 @@
+import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
+import type { JsonValue } from "./json-value.ts";
+import type { PieceEncoder } from "./piece-encoder.ts";
+
+type Version = string | number;
+
+/** A channel's version and its encoded value, if the checkpoint has one. `null` stands for no version. */
+type Channel = [version: Version | null, value?: JsonValue];
+export type Channels = Record<string, Channel>;
+
+/** What a checkpoint's row holds beside its keys: short, because all that is long is in pieces. */
+export interface CheckpointBody {
+  v: number;
+  ts: string;
+  channels: Channels;
+  seen: Record<string, Record<string, Version>>;
+}
+
+interface BodyInput {
+  checkpoint: Checkpoint;
+  newVersions: ChannelVersions;
+  parent: Channels | undefined | "gone";
+  encoder: PieceEncoder;
+  ns: string;
+  where: string;
+}
+
+/**
+ * Encodes what changed; what did not is taken over from the parent, by version. From a parent that is gone nothing can
+ * be taken over: then all is encoded.
+ */
+export function encodeBody({ checkpoint, newVersions, parent, encoder, ns, where }: BodyInput): CheckpointBody {
+  const { v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
+  const channels: Channels = {};
+  const changed = parent === "gone" ? { ...channel_versions, ...newVersions } : newVersions;
+  for (const name of Object.keys(channel_versions)) {
+    if (parent === "gone" || name in newVersions) continue;
+    const version = channel_versions[name] as Version;
+    const before = parent?.[name];
+    channels[name] = before && before[0] === version ? before : [version];
+  }
+  for (const name of inOrder(Object.keys(changed))) {
+    const version = channel_versions[name] ?? null;
+    const to = { where: `${where}, channel ${name}`, ns, channel: name, settled: true };
+    channels[name] = name in channel_values ? [version, encoder.encodeChannel(channel_values[name], to)] : [version];
+  }
+  return { v, ts, channels, seen: versions_seen };
+}
+
+/** Sends name what the other channels have stored, so they come last. */
+function inOrder(names: string[]): string[] {
+  return names.sort((a, b) => Number(a === TASKS) - Number(b === TASKS));
+}
+
+const TASKS = "__pregel_tasks";
+
+export function bodyJson(body: CheckpointBody): JsonValue {
+  return [body.v, body.ts, body.channels as unknown as JsonValue, body.seen];
+}
+
+export function bodyFromJson(json: JsonValue): CheckpointBody {
+  const [v, ts, channels, seen] = json as [number, string, Channels, CheckpointBody["seen"]];
+  return { v, ts, channels, seen };
+}
+
+/** The checkpoint as LangGraph knows it. */
+export function toCheckpoint(id: string, body: CheckpointBody, decode: (value: JsonValue) => unknown): Checkpoint {
+  const channel_values: Record<string, unknown> = {};
+  const channel_versions: ChannelVersions = {};
+  for (const [name, [version, value]] of Object.entries(body.channels)) {
+    if (version !== null) channel_versions[name] = version;
+    if (value !== undefined) channel_values[name] = decode(structuredClone(value));
+  }
+  return { v: body.v, id, ts: body.ts, channel_values, channel_versions, versions_seen: structuredClone(body.seen) };
+}

@@ -1,0 +1,329 @@
+import { AppError } from "@cognition/contract";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import type { SqlContext } from "../sql/context.ts";
+import { statement } from "../sql/statement.ts";
+import type { NewEvent } from "../storage.ts";
+import { bodyJson, type Channels, encodeBody } from "./checkpoint-body.ts";
+import { missing, type Place, placeOf, requirePlace } from "./checkpoint-place.ts";
+import { copyThread } from "./copy-thread.ts";
+import { deleteThread } from "./delete-thread.ts";
+import { deltaChannelHistory } from "./delta-history.ts";
+import { encodeValue } from "./encode.ts";
+import { handledLater } from "./handled-later.ts";
+import { type WriterLease, writerOf } from "./lease.ts";
+import { listCheckpoints } from "./list-checkpoints.ts";
+import { PieceDecoder } from "./piece-decoder.ts";
+import type { PieceEncoder } from "./piece-encoder.ts";
+import { MESSAGES, projectCheckpoint } from "./project-checkpoint.ts";
+import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
+import {
+  addParentSends,
+  type CheckpointRow,
+  configOf,
+  namedValues,
+  parseStored,
+  readWhole,
+  type StoredCheckpoint,
+  selectCheckpoint,
+  toTuple,
+  type WriteRow,
+} from "./read-checkpoint.ts";
+import { SeenHeads } from "./seen-heads.ts";
+import { StrictSerializer, toBytes } from "./serializer.ts";
+import { setThreadTtl, sweepExpired } from "./thread-ttl.ts";
+import { ThreadWriter } from "./thread-writer.ts";
+import { nextVersion } from "./version.ts";
+import type { WriteOp } from "./write-op.ts";
+
+export interface CheckpointSaverOptions {
+  /** A thread that nobody has written to for so long is removed by `sweepExpired`. */
+  ttl_ms?: number;
+}
+
+interface RootPut {
+  thread: ThreadWriter;
+  checkpoint: Checkpoint;
+  /** The pieces of the list of messages, if it is nothing else. */
+  numbers: readonly number[] | undefined | "as before";
+  run_id: string | null;
+}
+
+/** Threads whose pieces and channels this process remembers; the least recently used idle ones are forgotten. */
+const THREADS_KNOWN = 1_000;
+
+/**
+ * LangGraph's checkpointer on our storage. A step costs what is new in it, however long the thread is; forks share
+ * what they have in common; two writers on one thread never overwrite each other: the second is refused.
+ */
+export class CheckpointSaver extends BaseCheckpointSaver {
+  readonly #ctx: SqlContext;
+  readonly #options: CheckpointSaverOptions;
+  readonly #threads = new Map<string, ThreadWriter>();
+  readonly #seen = new SeenHeads();
+
+  constructor(ctx: SqlContext, options: CheckpointSaverOptions = {}) {
+    super(new StrictSerializer());
+    this.#ctx = ctx;
+    this.#options = options;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const place = placeOf(config);
+    if (!place) return undefined;
+    const tuple = await readWhole(
+      this.#ctx.db,
+      () => this.#load(place),
+      (stored) => this.#decode(stored),
+    );
+    if (place.ns !== "") return tuple;
+    const writer = writerOf(config);
+    this.#thread(place.thread_id).welcome(writer);
+    // Whoever asks for the newest means to go on from it; whoever names one means to branch.
+    if (place.checkpoint_id === undefined) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
+    return tuple;
+  }
+
+  async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    yield* listCheckpoints(this.#ctx.db, config, options);
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, ns, checkpoint_id: parent_id } = requirePlace(config);
+    const writer = writerOf(config);
+    const thread = this.#thread(thread_id);
+    // No await where the parent is known: the values must be encoded before the graph goes on and changes them.
+    if (parent_id && !thread.channelsOf(ns, parent_id)) await this.#loadChannels(thread, { thread_id, ns, parent_id });
+    if (ns === "" && thread.session_id === undefined) await thread.findSession();
+    const seen = ns === "" ? this.#seen.find(writer, thread_id) : undefined;
+    let events: NewEvent[] | undefined;
+    const written = thread.write(writer, (encoder) => {
+      const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
+      const parent = parent_id ? thread.channelsOf(ns, parent_id) : undefined;
+      const body = encodeBody({
+        checkpoint,
+        newVersions,
+        parent: parent_id && !parent ? "gone" : parent,
+        encoder,
+        ns,
+        where,
+      });
+      const row = {
+        ns,
+        checkpoint_id: checkpoint.id,
+        parent_id: parent_id ?? null,
+        body: toBytes(bodyJson(body)),
+        metadata: JSON.stringify(encodeValue(metadata, `${where}, metadata`)),
+      };
+      const op: WriteOp = { checkpoint: { ...row, channels: body.channels }, expectedHead: seen };
+      if (ns !== "") return op;
+      const numbers = messageNumbers(body.channels, parent, encoder);
+      this.#project(op, { thread, checkpoint, numbers, run_id: writer.lease?.run_id ?? null });
+      // Last, since what is taken for an encoding that fails is lost. And only once: encoding may happen again, when
+      // pieces were swept in between.
+      events ??= writer.lease?.takeEvents?.({ checkpoint_id: checkpoint.id, step: metadata.step });
+      if (events) op.events = events;
+      return op;
+    });
+    if (ns === "") this.#seen.note(writer, thread_id, checkpoint.id);
+    await written;
+    return configOf({ thread_id, ns }, checkpoint.id);
+  }
+
+  /**
+   * LangGraph looks at the outcome only when the step is over. A failure until then must not count as unhandled, or
+   * it would end the process and every other run in it.
+   */
+  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    return handledLater(this.#putWrites(config, writes, taskId));
+  }
+
+  /**
+   * Stores events of a leased run at its session's next numbers: in order with the run's checkpoints, and often in
+   * their commit. Followers are told afterwards.
+   */
+  async appendEvents(thread_id: string, lease: WriterLease, events: NewEvent[]): Promise<void> {
+    // No await before this: what is given first must be written first.
+    await this.#thread(thread_id).write({ lease, invocation: undefined }, () => ({ events }));
+  }
+
+  /** Removes the thread's checkpoints for good: whoever still writes to it is refused. Forks keep what they share. */
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#ctx.db.transaction(() => deleteThread(this.#ctx, threadId));
+    this.#threads.delete(threadId);
+  }
+
+  /** A new thread that stands where the other does, or did at a checkpoint; it shares all that is stored. */
+  async copyThread(from: string, to: string, options: { checkpoint_id?: string } = {}): Promise<void> {
+    await copyThread(this.#ctx, from, to, options);
+  }
+
+  /** Removes old checkpoints; never the head of a branch, a fork's beginning, or one that waits for an answer. */
+  async prune(options: PruneOptions = {}): Promise<PruneReport> {
+    return prune(this.#ctx, options);
+  }
+
+  /** Removes the threads whose time is over. */
+  async sweepExpired(): Promise<string[]> {
+    return sweepExpired(this.#ctx);
+  }
+
+  /** From now on; `null` lets it live for ever. Every write starts the time anew where the saver has a `ttl_ms`. */
+  async setThreadTtl(thread_id: string, ttl_ms: number | null): Promise<void> {
+    await setThreadTtl(this.#ctx.db, thread_id, ttl_ms);
+  }
+
+  /** Bytes that this thread itself has stored; what it shares with the thread it was forked from is counted there. */
+  async threadSize(thread_id: string): Promise<number> {
+    const { q } = this.#ctx.db;
+    const live = q
+      .selectFrom("threads")
+      .select("bytes")
+      .where("thread_id", "=", thread_id)
+      .where("deleted_at", "is", null);
+    const [row] = await this.#ctx.db.read(live);
+    if (!row) throw new AppError("thread_not_found", `There is no thread ${thread_id}`);
+    return row.bytes;
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    const place = placeOf(options.config);
+    return place ? deltaChannelHistory(this.#ctx.db, place, options.channels) : {};
+  }
+
+  /** LangGraph takes texts as versions too, but its graphs only accept a checkpointer whose type says number. */
+  override getNextVersion(current: string | number | undefined): number {
+    return nextVersion(current) as unknown as number;
+  }
+
+  async #load({ thread_id, ns, checkpoint_id }: Place): Promise<StoredCheckpoint | undefined> {
+    const { db } = this.#ctx;
+    const ofSession = statement(db.q.selectFrom("sessions").select("id").where("thread_id", "=", thread_id));
+    const [found, writes, session] = await db.readAll([
+      ...selectCheckpoint(db.dialect, thread_id, ns, checkpoint_id),
+      ofSession,
+    ]);
+    const row = found?.rows[0] as unknown as CheckpointRow | undefined;
+    const thread = this.#thread(thread_id);
+    thread.session_id = (session?.rows[0]?.["id"] as string | undefined) ?? null;
+    if (ns === "" && checkpoint_id === undefined && thread.isIdle) {
+      thread.head = row?.checkpoint_id ?? null;
+      thread.messages = row ? undefined : [];
+    }
+    if (!row) return undefined;
+    const stored = parseStored(row, writes?.rows as unknown as WriteRow[]);
+    await addParentSends(db, [stored]);
+    return stored;
+  }
+
+  async #decode(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const { row, body } = stored;
+    const thread = this.#thread(row.thread_id);
+    const memory = thread.memoryFor(row.generation);
+    thread.rememberChannels(row.ns, row.checkpoint_id, structuredClone(body.channels));
+    const decoder = new PieceDecoder(this.#ctx.db, row.lineage, `Thread ${row.thread_id}`, memory);
+    await decoder.fetch(namedValues(stored));
+    if (row.ns === "" && row.checkpoint_id === thread.head) {
+      thread.messages = decoder.numbersOf(body.channels[MESSAGES]?.[1]);
+    }
+    return toTuple(stored, decoder);
+  }
+
+  async #putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+    const { thread_id, ns, checkpoint_id } = requirePlace(config);
+    if (checkpoint_id === undefined) throw missing("checkpoint_id");
+    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    await this.#thread(thread_id).write(writerOf(config), (encoder) => ({
+      writes: writes.map(([channel, value], position) => {
+        const where = `Thread ${thread_id}, write to ${channel}`;
+        const json = encoder.encode(value, { where, ns, channel, settled: false });
+        const idx = WRITES_IDX_MAP[channel] ?? position;
+        return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace };
+      }),
+    }));
+  }
+
+  async #loadChannels(
+    thread: ThreadWriter,
+    { thread_id, ns, parent_id }: { thread_id: string; ns: string; parent_id: string },
+  ): Promise<void> {
+    const { db } = this.#ctx;
+    const [found] = await db.readAll(selectCheckpoint(db.dialect, thread_id, ns, parent_id).slice(0, 1));
+    const row = found?.rows[0] as unknown as CheckpointRow | undefined;
+    if (!row) return;
+    // The channels name pieces: they are good for this generation only.
+    thread.memoryFor(row.generation);
+    thread.rememberChannels(ns, parent_id, parseStored(row, []).body.channels);
+  }
+
+  /** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
+  #project(op: WriteOp, { thread, numbers, checkpoint, run_id }: RootPut): void {
+    const { session_id, head } = thread;
+    if (!session_id) return;
+    const parent_id = op.checkpoint?.parent_id ?? null;
+    const follows = head !== undefined && head === parent_id;
+    const then = follows ? thread.messages : undefined;
+    const now = numbers === "as before" ? then : numbers;
+    const statements =
+      follows &&
+      projectCheckpoint(this.#ctx.db.dialect, {
+        session_id,
+        run_id,
+        checkpoint_id: checkpoint.id,
+        created_at: checkpoint.ts,
+        messages: checkpoint.channel_values[MESSAGES],
+        now,
+        then,
+      });
+    op.projection = { session_id, rows: statements ? { after: parent_id, statements } : undefined };
+    thread.head = checkpoint.id;
+    thread.messages = now;
+  }
+
+  #thread(thread_id: string): ThreadWriter {
+    let thread = this.#threads.get(thread_id);
+    if (!thread) {
+      this.#makeRoom();
+      thread = new ThreadWriter(this.#ctx, thread_id, this.#options.ttl_ms);
+    } else this.#threads.delete(thread_id);
+    this.#threads.set(thread_id, thread);
+    return thread;
+  }
+
+  #makeRoom(): void {
+    if (this.#threads.size < THREADS_KNOWN) return;
+    for (const [id, thread] of this.#threads) {
+      if (!thread.isIdle) continue;
+      this.#threads.delete(id);
+      return;
+    }
+  }
+}
+
+function messageNumbers(
+  { [MESSAGES]: now }: Channels,
+  parent: Channels | undefined,
+  encoder: PieceEncoder,
+): RootPut["numbers"] {
+  const value = now?.[1];
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+  return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
+}

@@ -1,0 +1,151 @@
+import { AppError } from "@cognition/contract";
+import type { SqlContext } from "../sql/context.ts";
+import { placeholders } from "../sql/dialect.ts";
+import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
+import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { DELTA_NOTE, deltaChannels, leansOnParent } from "./delta-channels.ts";
+import { parseJson } from "./serializer.ts";
+
+interface SourceRow {
+  seq: number;
+  checkpoint_id: string;
+  parent_id: string | null;
+  body: Uint8Array;
+}
+
+/**
+ * Makes `to` a thread of the same lineage. Without a checkpoint it gets the whole tree; with one it begins there, with
+ * that checkpoint and what still belongs to it, so that a fork of a long thread costs no more than of a short one.
+ */
+export async function copyThread(
+  ctx: SqlContext,
+  from: string,
+  to: string,
+  options: { checkpoint_id?: string },
+): Promise<void> {
+  await ctx.db.transaction(() => copyThreadBody(ctx, from, to, options));
+}
+
+function* copyThreadBody(
+  { db, now }: SqlContext,
+  from: string,
+  to: string,
+  { checkpoint_id }: { checkpoint_id?: string },
+): Tx<void> {
+  const { dialect } = db;
+  const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
+  // The lock keeps a prune of the source from sweeping what the copy is about to name.
+  const [source] = yield* all([
+    run(`select pk, head from threads where thread_id = ? and deleted_at is null${dialect.lockRows}`, [from]),
+  ]);
+  const thread = source?.rows[0] as { pk: number; head: string | null } | undefined;
+  if (!thread) throw new AppError("thread_not_found", `There is no thread ${from}`);
+  const [made] = yield* all([
+    run(
+      `insert into threads (thread_id, scope, lineage, generation, head, checkpoint_seq, created_at)
+       select cast(? as text), t.scope, coalesce(t.lineage, t.pk), t.generation, cast(? as text), t.checkpoint_seq, cast(? as text)
+       from threads t where t.pk = ? on conflict (thread_id) do nothing returning pk`,
+      [to, checkpoint_id ?? thread.head, now(), thread.pk],
+    ),
+  ]);
+  const copy = made?.rows[0]?.["pk"] as number | undefined;
+  if (copy === undefined) throw new AppError("already_exists", `There is a thread ${to} already, or there was one`);
+  if (checkpoint_id === undefined) yield* all(copyAll(run, thread.pk, copy));
+  else yield* copyFrom(run, { from, source: thread.pk, copy, checkpoint_id });
+}
+
+type Run = (sql: string, params: SqlValue[]) => Statement;
+
+function copyAll(run: Run, source: number, copy: number): Statement[] {
+  return [
+    run(
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata from checkpoints where thread = ?`,
+      [copy, source],
+    ),
+    run(
+      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
+       select cast(? as bigint), ns, checkpoint_id, task_id, idx, channel, value from checkpoint_writes where thread = ?`,
+      [copy, source],
+    ),
+  ];
+}
+
+interface Fork {
+  from: string;
+  source: number;
+  copy: number;
+  checkpoint_id: string;
+}
+
+function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<void> {
+  const find = (id: string) =>
+    run(
+      "select seq, checkpoint_id, parent_id, body from checkpoints where thread = ? and ns = '' and checkpoint_id = ?",
+      [source, id],
+    );
+  let row = (yield* all([find(checkpoint_id)]))[0]?.rows[0] as unknown as SourceRow | undefined;
+  if (!row) throw new AppError("checkpoint_not_found", `Thread ${from} has no checkpoint ${checkpoint_id}`);
+  yield* all(copyCheckpoint(run, source, copy, row.seq));
+  yield* all(copySubgraphs(run, source, copy, row.seq));
+  // A delta channel's value is in the writes of its ancestors, up to the one that has a snapshot.
+  const [noted] = yield* all([
+    run("select metadata from checkpoints where thread = ? and ns = '' and metadata like ?", [
+      source,
+      `%${DELTA_NOTE}%`,
+    ]),
+  ]);
+  const deltas = deltaChannels((noted?.rows ?? []).map(({ metadata }) => String(metadata)));
+  while (row && row.parent_id !== null && leansOnParent(bodyOf(row), deltas)) {
+    row = (yield* all([find(row.parent_id)]))[0]?.rows[0] as unknown as SourceRow | undefined;
+    if (row) yield* all(copyCheckpoint(run, source, copy, row.seq));
+  }
+}
+
+function bodyOf({ body, checkpoint_id }: SourceRow): CheckpointBody {
+  return bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+}
+
+function copyCheckpoint(run: Run, source: number, copy: number, seq: number): Statement[] {
+  return [
+    run(
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata from checkpoints where thread = ? and seq = ?`,
+      [copy, source, seq],
+    ),
+    run(
+      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
+       select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
+       from checkpoint_writes w join checkpoints c on c.thread = w.thread and c.ns = w.ns and c.checkpoint_id = w.checkpoint_id
+       where c.thread = ? and c.seq = ?`,
+      [copy, source, seq],
+    ),
+  ];
+}
+
+/**
+ * Subgraphs that were under way at that checkpoint: what they wrote before the thread's next root checkpoint. And of
+ * those that keep their state from one call to the next (their namespace names no task) what they had last.
+ */
+function copySubgraphs(run: Run, source: number, copy: number, seq: number): Statement[] {
+  const within = `c.thread = ? and c.ns <> '' and (
+    (c.seq > ? and c.seq < coalesce(
+      (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1))
+    or (c.ns not like '%:%' and c.seq =
+      (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?)))`;
+  const params = [copy, source, seq, source, seq, seq];
+  return [
+    run(
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+       select cast(? as bigint), c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata from checkpoints c where ${within}`,
+      params,
+    ),
+    run(
+      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
+       select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
+       from checkpoint_writes w join checkpoints c on c.thread = w.thread and c.ns = w.ns and c.checkpoint_id = w.checkpoint_id
+       where ${within}`,
+      params,
+    ),
+  ];
+}

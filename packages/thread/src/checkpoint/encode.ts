@@ -1,0 +1,214 @@
+import { AppError, isAppError } from "@cognition/contract";
+import { isBytesName } from "./bytes.ts";
+import type { JsonValue } from "./json-value.ts";
+import { DeltaSnapshot, Document, messageFields, messageName } from "./langchain-class.ts";
+
+/**
+ * Values become JSON in which an object with the member "$" says what it stands for: {"$":"date","v":"…"}. A plain
+ * object that has such a member itself is wrapped. What is not listed here is refused, never approximated.
+ */
+export const TAG = "$";
+
+/** May stand in for a value: gives its encoding, or undefined to let the ordinary one go on. */
+export type Substitute = (value: object, depth: number, key: string) => JsonValue | undefined;
+
+export function encodeValue(value: unknown, where: string, substitute?: Substitute): JsonValue {
+  return new Encoder(where, substitute).encode(value, 0);
+}
+
+class Encoder {
+  readonly #where: string;
+  readonly #substitute: Substitute | undefined;
+  readonly #path: (string | number)[] = [];
+  readonly #open = new Set<object>();
+
+  constructor(where: string, substitute: Substitute | undefined) {
+    this.#where = where;
+    this.#substitute = substitute;
+  }
+
+  encode(value: unknown, depth: number): JsonValue {
+    switch (typeof value) {
+      case "string":
+      case "boolean":
+        return value;
+      case "number":
+        return Number.isFinite(value) && !Object.is(value, -0) ? value : { [TAG]: "number", v: numberName(value) };
+      case "undefined":
+        return { [TAG]: "undefined" };
+      case "bigint":
+        return { [TAG]: "bigint", v: value.toString() };
+      case "object":
+        return value === null ? null : this.#object(value, depth);
+      default:
+        return this.#refuse(`a ${typeof value}`);
+    }
+  }
+
+  #object(value: object, depth: number): JsonValue {
+    const stand = this.#substitute && this.#standIn(this.#substitute, value, depth);
+    if (stand !== undefined) return stand;
+    if (this.#open.has(value)) return this.#refuse("a reference to one of its own ancestors");
+    this.#open.add(value);
+    const encoded = Array.isArray(value) ? this.#list(value, depth) : this.#instance(value, depth);
+    this.#open.delete(value);
+    return encoded;
+  }
+
+  #standIn(substitute: Substitute, value: object, depth: number): JsonValue | undefined {
+    try {
+      return substitute(value, depth, this.#lastKey());
+    } catch (error) {
+      throw refusedWithin(error, this.#pathText());
+    }
+  }
+
+  #list(value: unknown[], depth: number): JsonValue {
+    if (value.constructor?.name !== "Array") this.#refuse(`an instance of ${value.constructor?.name}`);
+    if (Object.keys(value).length > value.length) this.#refuse("a list with members that have names");
+    return this.#array(value, depth);
+  }
+
+  #array(value: unknown[], depth: number): JsonValue {
+    const encoded: JsonValue[] = [];
+    for (let i = 0; i < value.length; i++) encoded.push(this.#member(i, value[i], depth));
+    return encoded;
+  }
+
+  #member(key: string | number, value: unknown, depth: number): JsonValue {
+    if (typeof value === "string") return value;
+    this.#path.push(key);
+    const encoded = this.encode(value, depth + 1);
+    this.#path.pop();
+    return encoded;
+  }
+
+  #members(value: Record<string, unknown>, depth: number): { [key: string]: JsonValue } {
+    const encoded: { [key: string]: JsonValue } = {};
+    for (const key of Object.keys(value)) {
+      if (key === "__proto__") this.#refuse("an object with a member called __proto__");
+      encoded[key] = this.#member(key, value[key], depth);
+    }
+    return encoded;
+  }
+
+  #instance(value: object, depth: number): JsonValue {
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype) return this.#plain(value as Record<string, unknown>, depth);
+    const message = messageName(value);
+    if (message) return { [TAG]: "message", c: message, v: this.#members(messageFields(value), depth) };
+    return this.#builtIn(value, depth) ?? this.#langGraph(value, depth) ?? this.#others(value, prototype, depth);
+  }
+
+  #plain(value: Record<string, unknown>, depth: number): JsonValue {
+    const symbols = Object.getOwnPropertySymbols(value);
+    if (symbols.length > 0) this.#refuse(`an object with the symbol member ${String(symbols[0])}`);
+    const members = this.#members(value, depth);
+    return TAG in members ? { [TAG]: "object", v: members } : members;
+  }
+
+  /** By their very class: one that is derived from it would come back as another. */
+  #builtIn(value: object, depth: number): JsonValue | undefined {
+    const { constructor: type } = value;
+    if (value instanceof Error) return this.#error(value, depth);
+    if (value instanceof ArrayBuffer) return { [TAG]: "bytes", c: "ArrayBuffer", v: base64(new Uint8Array(value)) };
+    if (ArrayBuffer.isView(value) && isBytesName(type.name)) {
+      const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+      return { [TAG]: "bytes", c: type.name, v: base64(bytes) };
+    }
+    if (type === Date) return { [TAG]: "date", v: timeOf(value as Date) };
+    if (type === Map) return { [TAG]: "map", v: this.#array([...(value as Map<unknown, unknown>)].flat(1), depth) };
+    if (type === Set) return { [TAG]: "set", v: this.#array([...(value as Set<unknown>)], depth) };
+    if (type === RegExp) return { [TAG]: "regexp", v: (value as RegExp).source, f: (value as RegExp).flags };
+    if (type === URL) return { [TAG]: "url", v: (value as URL).href };
+    return undefined;
+  }
+
+  #error(error: Error, depth: number): JsonValue {
+    const { name, message, stack, cause } = error;
+    const own = this.#members({ ...error }, depth);
+    const encoded: JsonValue = { [TAG]: "error", name, message, stack: stack ?? null, own };
+    if (cause !== undefined) encoded["cause"] = this.#member("cause", cause, depth);
+    if (error instanceof AggregateError) encoded["errors"] = this.#member("errors", error.errors, depth);
+    return encoded;
+  }
+
+  /** LangGraph recognises its own objects by their members, so they travel as such. */
+  #langGraph(value: object, depth: number): JsonValue | undefined {
+    const { lg_name } = value as { lg_name?: unknown };
+    if (lg_name === undefined) return undefined;
+    if (value instanceof DeltaSnapshot) return { [TAG]: "delta", v: this.#member("value", value.value, depth) };
+    if (lg_name === "Send") {
+      const { node, args, timeout } = value as { node: unknown; args: unknown; timeout?: unknown };
+      return this.#members(timeout === undefined ? { node, args } : { node, args, timeout }, depth);
+    }
+    const { toJSON } = value as { toJSON?: () => unknown };
+    const json = typeof toJSON === "function" ? toJSON.call(value) : undefined;
+    return json && typeof json === "object" ? this.#members(json as Record<string, unknown>, depth) : undefined;
+  }
+
+  #others(value: object, prototype: object | null, depth: number): JsonValue {
+    if (prototype === null)
+      return { [TAG]: "null-prototype", v: this.#members(value as Record<string, unknown>, depth) };
+    if (value instanceof Document) {
+      const { id, pageContent, metadata } = value;
+      return {
+        [TAG]: "document",
+        v: this.#members(id === undefined ? { pageContent, metadata } : { id, pageContent, metadata }, depth),
+      };
+    }
+    // A plain object of another realm (a vm context, a worker) has another Object.prototype.
+    if (Object.getPrototypeOf(prototype) === null && value.constructor?.name === "Object") {
+      return this.#plain(value as Record<string, unknown>, depth);
+    }
+    return this.#refuse(`an instance of ${value.constructor?.name ?? "an unnamed class"}`);
+  }
+
+  #lastKey(): string {
+    const named = this.#path.findLast((key) => typeof key === "string");
+    return (named as string | undefined) ?? "";
+  }
+
+  #pathText(): string {
+    return this.#path.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
+  }
+
+  #refuse(what: string): never {
+    throw refusal({ where: this.#where, path: this.#pathText(), what });
+  }
+}
+
+interface Refusal {
+  where: string;
+  path: string;
+  what: string;
+}
+
+function refusal(details: Refusal): AppError {
+  const { where, path, what } = details;
+  return new AppError(
+    "unserializable_value",
+    `${where}${path} is ${what}, which can't be stored and read back as it was. Nothing was written. ` +
+      "Keep plain data, messages, Date, Map, Set, bytes or errors in the state.",
+    { details: { ...details } },
+  );
+}
+
+/** The same refusal, from where what was refused is a part of something larger. */
+export function refusedWithin(error: unknown, path: string): unknown {
+  if (!isAppError(error, "unserializable_value") || path === "") return error;
+  const details = error.details as unknown as Refusal;
+  return refusal({ ...details, path: path + details.path });
+}
+
+function timeOf(date: Date): string | null {
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+function numberName(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}

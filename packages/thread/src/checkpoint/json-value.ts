@@ -1,0 +1,2 @@
+/** What `JSON.stringify` keeps exactly. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };

@@ -1,0 +1,37 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { NewEvent } from "../storage.ts";
+
+/**
+ * The key in a run's `configurable` under which the run engine hands its lease to the checkpointer. It begins with
+ * underscores so that LangChain does not copy it into every metadata.
+ */
+export const LEASE = "__cognition_lease";
+
+/** Who writes, and what is to be committed along with the next root checkpoint. */
+export interface WriterLease {
+  run_id: string;
+  epoch: number;
+  /** The events of the step that ends with this checkpoint; its own `checkpoint` event among them. */
+  takeEvents?: (checkpoint: { checkpoint_id: string; step: number }) => NewEvent[];
+  /** They are in the log, with these ids. */
+  committed?: (ids: number[]) => void;
+  /** A write was refused: the run belongs to another writer, or its thread is gone. Stop working. */
+  lost?: (error: Error) => void;
+}
+
+/** One invocation of a graph, or an unknown caller of the saver's methods. */
+export interface Writer {
+  lease: WriterLease | undefined;
+  /** Some object that LangGraph makes for each invocation and hands to every call of it. */
+  invocation: object | undefined;
+}
+
+export function writerOf(config: RunnableConfig): Writer {
+  const { signal, control } = config as { signal?: object; control?: object };
+  return { lease: config.configurable?.[LEASE] as WriterLease | undefined, invocation: signal ?? control };
+}
+
+/** A lease is one writer, however many invocations and event writers work under it. */
+export function isSameWriter(a: Writer, b: Writer): boolean {
+  return a.lease || b.lease ? a.lease === b.lease : a.invocation === b.invocation;
+}

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { Database } from "../sql/database.ts";
+import { placeholders } from "../sql/dialect.ts";
+import type { SqlValue, Statement } from "../sql/statement.ts";
+import { PieceDecoder } from "./piece-decoder.ts";
+import {
+  addParentSends,
+  CHECKPOINT_COLUMNS,
+  type CheckpointRow,
+  namedValues,
+  parseStored,
+  readWhole,
+  type StoredCheckpoint,
+  selectCheckpoint,
+  toTuple,
+  type WriteRow,
+} from "./read-checkpoint.ts";
+
+/** So many are in memory at a time, however long the history is. */
+const PAGE = 20;
+
+/** Newest first: within a thread in the order of writing, across threads by checkpoint id. */
+export async function* listCheckpoints(
+  db: Database,
+  config: RunnableConfig,
+  { limit, before, filter }: CheckpointListOptions = {},
+): AsyncGenerator<CheckpointTuple> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let last: CheckpointRow | undefined;
+  while (left > 0) {
+    const [page] = await db.readAll([selectPage(db, config, before, last)]);
+    const rows = (page?.rows ?? []) as unknown as CheckpointRow[];
+    last = rows.at(-1);
+    for (const tuple of await readTuples(db, rows)) {
+      if (filter && !matches(tuple, filter)) continue;
+      yield tuple;
+      if (--left <= 0) return;
+    }
+    if (rows.length < PAGE) return;
+  }
+}
+
+function selectPage(
+  db: Database,
+  config: RunnableConfig,
+  before: RunnableConfig | undefined,
+  last: CheckpointRow | undefined,
+): Statement {
+  const { thread_id, checkpoint_ns, checkpoint_id } = config.configurable ?? {};
+  const conditions = ["t.deleted_at is null"];
+  const params: SqlValue[] = [];
+  const narrow = (condition: string, ...values: SqlValue[]) => {
+    conditions.push(condition);
+    params.push(...values);
+  };
+  if (thread_id !== undefined) narrow("t.thread_id = ?", String(thread_id));
+  if (checkpoint_ns !== undefined && checkpoint_ns !== null) narrow("c.ns = ?", checkpoint_ns);
+  if (checkpoint_id) narrow("c.checkpoint_id = ?", checkpoint_id);
+  const limit = before?.configurable?.["checkpoint_id"];
+  // The named checkpoint may be in another namespace of the thread (a subgraph is read as of its parent's).
+  if (limit) {
+    const named = "(select max(b.seq) from checkpoints b where b.thread = t.pk and b.checkpoint_id = ?)";
+    narrow(`coalesce(c.seq < ${named}, c.checkpoint_id < ?)`, limit, limit);
+  }
+  // A page begins where the one before ended: what is put meanwhile shifts nothing.
+  const columns = thread_id === undefined ? ["c.checkpoint_id", "c.thread", "c.seq"] : ["c.thread", "c.seq"];
+  if (last) {
+    const ended: SqlValue[] = [last.thread, last.seq];
+    if (thread_id === undefined) ended.unshift(last.checkpoint_id);
+    narrow(`(${columns.join(", ")}) < (${ended.map(() => "?").join(", ")})`, ...ended);
+  }
+  const order = columns.map((column) => `${column} desc`).join(", ");
+  return {
+    sql: placeholders(
+      db.dialect,
+      `select ${CHECKPOINT_COLUMNS} from threads t join checkpoints c on c.thread = t.pk
+       where ${conditions.join(" and ")} order by ${order} limit ${PAGE}`,
+    ),
+    params,
+  };
+}
+
+async function readTuples(db: Database, rows: readonly CheckpointRow[]): Promise<CheckpointTuple[]> {
+  if (rows.length === 0) return [];
+  const results = await db.readAll(rows.map((row) => selectWrites(db, row)));
+  const stored = rows.map((row, i) => parseStored(row, (results[i]?.rows ?? []) as unknown as WriteRow[]));
+  await addParentSends(db, stored);
+  const tuples: CheckpointTuple[] = [];
+  for (const one of stored) {
+    let first: StoredCheckpoint | undefined = one;
+    const load = async () => {
+      const found = first ?? (await loadAgain(db, one.row));
+      first = undefined;
+      return found;
+    };
+    const tuple = await readWhole(db, load, (found) => decode(db, found));
+    if (tuple) tuples.push(tuple);
+  }
+  return tuples;
+}
+
+/** A decoder each: two checkpoints that share a message still give two objects, as two reads would. */
+async function decode(db: Database, stored: StoredCheckpoint): Promise<CheckpointTuple> {
+  const decoder = new PieceDecoder(db, stored.row.lineage, `Thread ${stored.row.thread_id}`);
+  await decoder.fetch(namedValues(stored));
+  return toTuple(stored, decoder);
+}
+
+async function loadAgain(db: Database, row: CheckpointRow): Promise<StoredCheckpoint | undefined> {
+  const [found, writes] = await db.readAll(selectCheckpoint(db.dialect, row.thread_id, row.ns, row.checkpoint_id));
+  const again = found?.rows[0] as unknown as CheckpointRow | undefined;
+  if (!again) return undefined;
+  const stored = parseStored(again, (writes?.rows ?? []) as unknown as WriteRow[]);
+  await addParentSends(db, [stored]);
+  return stored;
+}
+
+function selectWrites(db: Database, { thread, ns, checkpoint_id }: CheckpointRow): Statement {
+  const sql = `select ns, checkpoint_id, task_id, idx, channel, value from checkpoint_writes
+    where thread = ? and ns = ? and checkpoint_id = ? order by task_id, idx`;
+  return { sql: placeholders(db.dialect, sql), params: [thread, ns, checkpoint_id], prepare: true };
+}
+
+function matches({ metadata }: CheckpointTuple, filter: Record<string, unknown>): boolean {
+  const held = metadata as Record<string, unknown> | undefined;
+  return Object.entries(filter).every(([key, value]) => isDeepStrictEqual(held?.[key], value));
+}

@@ -1,0 +1,236 @@
+import { createHash } from "node:crypto";
+import { encodeValue, refusedWithin, TAG } from "./encode.ts";
+import type { JsonValue } from "./json-value.ts";
+import { type Known, KnownList } from "./known-list.ts";
+import { messageName } from "./langchain-class.ts";
+import { PieceMemory } from "./piece-memory.ts";
+import { toBytes } from "./serializer.ts";
+import { shadowOf } from "./shadow.ts";
+
+/**
+ * Structural sharing. A list is stored as names of its elements, each of which is written once, however many
+ * checkpoints, sends and forks hold it. Neighbours that were written one after the other are named as one run, so a
+ * list that only grows takes the same few bytes in each of its versions.
+ *
+ *   {"$":"list","e":[[first,count], {"v":inline element}, 17 …]}   17: a piece {"$":"entries","e":[…]} with more of them
+ *   {"$":"piece","p":17}
+ */
+export const LIST = "list";
+export const PIECE = "piece";
+export const ENTRIES_OF_LIST = "entries";
+
+export type ListEntry = [first: number, count: number] | { v: JsonValue } | number;
+
+export interface NewPiece {
+  id: number;
+  value: Uint8Array;
+}
+
+/** Below the state's channels and a Send's arguments nothing is shared any more: a piece is a leaf. */
+const SHARED_DEPTH = 4;
+/** A reference takes about 20 bytes and a row of its own about as many again. */
+const INLINE_BYTES = 200;
+/** Primitives have no identity; only in long lists is it worth looking them up by what they are. */
+const LONG_LIST = 64;
+/** More entries than this move into a piece of their own, so that a list of many edits doesn't repeat them for ever. */
+const ENTRIES = 64;
+const ENTRIES_MOVED = 48;
+
+/** From this length on it pays to remember where each element stood. */
+const REMEMBERED_LIST = 16;
+
+interface Stored {
+  id: number;
+  shadow: Known["shadow"] | undefined;
+}
+
+/** Where a value goes, for errors, and which numbers its new elements take. */
+export interface Destination {
+  where: string;
+  ns: string;
+  channel: string;
+  /** Nobody will assign ids to its messages any more: they are in a channel, not on their way to one. */
+  settled: boolean;
+}
+
+/** Encodes the values of one write. What it finds out is on top of `below` until the write is committed. */
+export class PieceEncoder {
+  readonly memory: PieceMemory;
+  readonly pieces: NewPiece[] = [];
+  /** The pieces of each channel that is a list, element by element, if it holds nothing else. */
+  readonly numbers = new Map<string, readonly number[]>();
+  readonly #lists: Map<string, KnownList> | undefined;
+  /** Lists that this encoder has gone through: nothing can have changed them since. */
+  readonly #checked = new Map<KnownList, number>();
+  /** Elements that are being encoded member by member. */
+  readonly #open = new Set<object>();
+
+  constructor(below: PieceMemory, lists?: Map<string, KnownList>) {
+    this.memory = new PieceMemory(below);
+    this.#lists = lists;
+  }
+
+  encode(value: unknown, to: Destination): JsonValue {
+    return encodeValue(value, to.where, (member, depth, key) => {
+      if (depth > SHARED_DEPTH) return undefined;
+      if (Array.isArray(member)) return this.#list(member, `${to.ns}/${key || to.channel}`, to, depth === 0);
+      return depth > 0 ? this.#object(member, to) : undefined;
+    });
+  }
+
+  /** As `encode`, and a long result becomes a piece of its own. */
+  encodeChannel(value: unknown, to: Destination): JsonValue {
+    const json = this.encode(value, to);
+    return toBytes(json).length > INLINE_BYTES ? { [TAG]: PIECE, p: this.#byContent(undefined, json, "").id } : json;
+  }
+
+  #list(list: unknown[], stream: string, to: Destination, isChannel: boolean): JsonValue | undefined {
+    if (list.length < LONG_LIST && !list.some(isObject)) return undefined;
+    const before = list.length < REMEMBERED_LIST ? undefined : this.#listBefore(stream);
+    const checked = (before && this.#checked.get(before)) ?? 0;
+    const entries = new Entries();
+    let i = 0;
+    try {
+      for (; i < list.length; i++) {
+        const id = before?.find(i, list[i], i < checked) ?? this.#element(list[i], stream, to, before, i);
+        if (id === undefined) entries.addInline(this.#inline(list[i] as object, to));
+        else entries.add(id);
+      }
+    } catch (error) {
+      throw refusedWithin(error, `[${i}]`);
+    }
+    if (isChannel && entries.numbers.length === list.length) this.numbers.set(to.channel, entries.numbers);
+    before?.cut(list.length);
+    if (before) this.#checked.set(before, before.length);
+    return { [TAG]: LIST, e: this.#shorten(entries.list) as JsonValue[] };
+  }
+
+  /** One that holds itself is refused by the ordinary encoding, which knows what it is in. */
+  #inline(element: object, to: Destination): JsonValue {
+    if (this.#open.has(element)) return encodeValue(element, to.where);
+    this.#open.add(element);
+    const json = this.encode(element, to);
+    this.#open.delete(element);
+    return json;
+  }
+
+  #listBefore(stream: string): KnownList | undefined {
+    if (!this.#lists) return undefined;
+    let before = this.#lists.get(stream);
+    if (!before) {
+      before = new KnownList();
+      this.#lists.set(stream, before);
+    }
+    return before;
+  }
+
+  /** The piece that holds the element, known or new; undefined for one that is better kept in the list itself. */
+  #element(
+    element: unknown,
+    stream: string,
+    to: Destination,
+    list: KnownList | undefined,
+    i: number,
+  ): number | undefined {
+    const known = isObject(element)
+      ? this.#elementObject(element, stream, to)
+      : this.#byContent(undefined, encodeValue(element, to.where), stream);
+    list?.remember(i, element, known?.shadow ? (known as Known) : undefined);
+    return known?.id;
+  }
+
+  #elementObject(element: object, stream: string, { where, settled }: Destination): Stored | undefined {
+    const known = this.memory.find(element);
+    if (known || isComposite(element)) return known;
+    // A reducer is about to give this message its id, in place: what is stored now would be no use then.
+    if (!settled && messageName(element) && (element as { id?: unknown }).id === undefined) return undefined;
+    return this.#byContent(element, encodeValue(element, where), stream);
+  }
+
+  #object(member: object, to: Destination): JsonValue | undefined {
+    const known = this.memory.find(member);
+    if (known) return { [TAG]: PIECE, p: known.id };
+    const isMessage = messageName(member) !== undefined;
+    if (!isMessage && Object.getPrototypeOf(member) !== Object.prototype) return undefined;
+    if (isComposite(member)) return undefined;
+    // A map of what is stored (files, say) only names it; the same in a channel and in the sends that carry it along.
+    if (!isMessage && this.#holdsKnown(member)) return this.encodeChannel(member, to);
+    const json = encodeValue(member, to.where);
+    if (toBytes(json).length <= INLINE_BYTES) return json;
+    if (!isMessage && holdsLong(json)) return this.encodeChannel(member, to);
+    return { [TAG]: PIECE, p: this.#byContent(member, json, "").id };
+  }
+
+  #holdsKnown(object: object): boolean {
+    return Object.values(object).some((member) => isObject(member) && this.memory.find(member) !== undefined);
+  }
+
+  /** Objects that were copied on their way are found again by what they hold. */
+  #byContent(object: object | undefined, json: JsonValue, stream: string): Stored {
+    const value = toBytes(json);
+    const hash = createHash("sha256").update(value).digest("base64");
+    let id = this.memory.findContent(hash);
+    if (id === undefined) {
+      id = this.#store(value, stream);
+      this.memory.rememberContent(hash, id);
+    }
+    const shadow = object && shadowOf(object);
+    if (shadow) this.memory.remember(object, { id, shadow });
+    return { id, shadow };
+  }
+
+  #store(value: Uint8Array, stream: string): number {
+    const id = this.memory.nextNumber(stream);
+    this.pieces.push({ id, value });
+    return id;
+  }
+
+  #shorten(entries: ListEntry[]): ListEntry[] {
+    if (entries.length <= ENTRIES) return entries;
+    const moved = { [TAG]: ENTRIES_OF_LIST, e: entries.slice(0, ENTRIES_MOVED) as JsonValue[] };
+    return this.#shorten([this.#byContent(undefined, moved, "").id, ...entries.slice(ENTRIES_MOVED)]);
+  }
+}
+
+/** Names neighbours as one run. */
+class Entries {
+  readonly list: ListEntry[] = [];
+  readonly numbers: number[] = [];
+  #run: [number, number] | undefined;
+
+  add(id: number): void {
+    this.numbers.push(id);
+    if (this.#run && this.#run[0] + this.#run[1] === id) this.#run[1]++;
+    else {
+      this.#run = [id, 1];
+      this.list.push(this.#run);
+    }
+  }
+
+  addInline(v: JsonValue): void {
+    this.#run = undefined;
+    this.list.push({ v });
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Copies of a map's members are not known by identity, but by what they hold, once they are looked at one by one. */
+function holdsLong(json: JsonValue): boolean {
+  const members = Object.values(json as { [key: string]: JsonValue });
+  return members.some((member) => isObject(member) && !Array.isArray(member) && toBytes(member).length > INLINE_BYTES);
+}
+
+/**
+ * A Send and its arguments hold the agent's whole state: their members are shared one by one, since as one piece each
+ * would hold a copy of the conversation.
+ */
+function isComposite(value: object, depth = 0): boolean {
+  if (Array.isArray(value) || messageName(value)) return false;
+  return Object.values(value).some((member) => {
+    if (Array.isArray(member)) return member.some(isObject);
+    return depth < 1 && isObject(member) && isComposite(member, depth + 1);
+  });
+}

@@ -1,0 +1,132 @@
+import { type Dialect, placeholders } from "../sql/dialect.ts";
+import type { SqlValue, Statement } from "../sql/statement.ts";
+import { messageFieldsOf, messageIdOf } from "./message-fields.ts";
+
+export const MESSAGES = "messages";
+
+/** Rows of messages that are only pending get ids with this prefix, until a checkpoint holds them. */
+export const PENDING = "pending:";
+
+export interface Projection {
+  session_id: string;
+  run_id: string | null;
+  checkpoint_id: string;
+  created_at: string;
+  messages: unknown;
+  /** The pieces of the list, and of the one in the head's state, if they are nothing else. */
+  now: readonly number[] | undefined;
+  then: readonly number[] | undefined;
+}
+
+/**
+ * The rows that make the conversation follow a checkpoint which comes right after the head: new messages are added,
+ * changed ones set right, those that left the state marked. `undefined` when only a rebuild can tell.
+ */
+export function projectCheckpoint(dialect: Dialect, projection: Projection): Statement[] | undefined {
+  const { now, then } = projection;
+  const messages = projection.messages ?? [];
+  if (!Array.isArray(messages) || !now || !then || now.length !== messages.length) return undefined;
+  const known = new Set(then);
+  const firstNew = now.findIndex((number) => !known.has(number));
+  const kept = firstNew === -1 ? now.length : firstNew;
+  // Messages may only be added or changed at the end, and only be taken away before it: another order is a rebuild.
+  if (!isSubsequence(now.slice(0, kept), then) || now.slice(kept).some((number) => known.has(number))) return undefined;
+  const changed = messages.slice(kept);
+  if (changed.some((message) => messageIdOf(message) === undefined || !messageFieldsOf(message))) return undefined;
+  return [
+    ...removePending(dialect, projection.session_id),
+    ...countNew(dialect, projection.session_id, changed),
+    ...makeRoom(dialect, projection.session_id, changed.length),
+    ...changed.map((message) => upsert(dialect, projection, message)),
+    ...(kept < then.length ? [markLeft(dialect, projection, messages)] : []),
+  ];
+}
+
+function isSubsequence(part: readonly number[], whole: readonly number[]): boolean {
+  let at = 0;
+  for (const number of whole) if (number === part[at]) at++;
+  return at === part.length;
+}
+
+function removePending(dialect: Dialect, session_id: string): Statement[] {
+  const where = "session_id = ? and id >= 'pending:' and id < 'pending;'";
+  return [
+    run(
+      dialect,
+      `update sessions set message_count = message_count - (select count(*) from messages where ${where}) where id = ?`,
+      [session_id, session_id],
+    ),
+    run(dialect, `delete from messages where ${where}`, [session_id]),
+  ];
+}
+
+function countNew(dialect: Dialect, session_id: string, messages: readonly unknown[]): Statement[] {
+  if (messages.length === 0) return [];
+  const sql = `update sessions set message_count = message_count + (
+      select count(*) from (${dialect.eachText}) ids
+      where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
+    where id = ?`;
+  return [run(dialect, sql, [JSON.stringify(messages.map(messageIdOf)), session_id, session_id])];
+}
+
+/** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
+const LAST = `(select m.position from messages m where m.session_id = ? and m.position is not null
+  and m.checkpoint_id is not null order by m.position desc limit 1)`;
+
+function makeRoom(dialect: Dialect, session_id: string, places: number): Statement[] {
+  if (places === 0) return [];
+  const sql = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
+  return [run(dialect, sql, [places, session_id, session_id])];
+}
+
+/**
+ * A row that is there keeps its times and its usage, and its place; only, a user's message that was stored when it was
+ * accepted gets its place now that it is in the state.
+ */
+function upsert(
+  dialect: Dialect,
+  { session_id, run_id, checkpoint_id, created_at }: Projection,
+  message: unknown,
+): Statement {
+  const fields = messageFieldsOf(message);
+  const last = LAST.replace("?", "s.id");
+  const sql = `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
+      model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
+    select s.id, cast(? as text), s.scope, coalesce(${last}, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
+      cast(? as text), cast(? as ${dialect.bigint}), cast(? as text),
+      (select m.id from messages m where m.session_id = s.id and m.position = ${last}), '{}', cast(? as text), cast(? as text), cast(? as text)
+    from sessions s where s.id = ?
+    on conflict (session_id, id) do update set
+      position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
+      role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
+      token_count = coalesce(excluded.token_count, messages.token_count),
+      model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
+      run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`;
+  return run(dialect, sql, [
+    messageIdOf(message) as string,
+    fields?.role ?? "user",
+    fields?.content ?? '""',
+    fields?.tool_calls ?? "[]",
+    fields?.tool_call_id ?? null,
+    fields?.token_count ?? null,
+    fields?.model_used ?? null,
+    run_id,
+    checkpoint_id,
+    created_at,
+    session_id,
+  ]);
+}
+
+function markLeft(
+  dialect: Dialect,
+  { session_id, checkpoint_id }: Projection,
+  messages: readonly unknown[],
+): Statement {
+  const sql = `update messages set left_state = ? where session_id = ? and position is not null and left_state is null
+    and checkpoint_id is not null and id not in (${dialect.eachText})`;
+  return run(dialect, sql, [checkpoint_id, session_id, JSON.stringify(messages.map((m) => messageIdOf(m) ?? ""))]);
+}
+
+function run(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
+  return { sql: placeholders(dialect, sql), params, prepare: true };
+}

@@ -1,0 +1,172 @@
+import type { SqlContext } from "../sql/context.ts";
+import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
+import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { deltaChannels, leansOnParent } from "./delta-channels.ts";
+import { lockLineage, sweepLineage } from "./lineage.ts";
+import { parseJson } from "./serializer.ts";
+
+export interface PruneOptions {
+  /** One thread, or all of them, one after the other. */
+  thread_id?: string;
+  /** How many of the newest root checkpoints stay; 1 if not said. */
+  keep_last?: number;
+  /** Only checkpoints from before this time go. */
+  before?: Date;
+}
+
+export interface PruneReport {
+  threads: number;
+  checkpoints: number;
+  pieces: number;
+}
+
+interface Row {
+  seq: number;
+  ns: string;
+  checkpoint_id: string;
+  parent_id: string | null;
+  body: Uint8Array;
+  metadata: string;
+  waits: number;
+}
+
+/** Each thread is pruned in a transaction of its own: a crash in between leaves whole threads. */
+export async function prune({ db }: SqlContext, options: PruneOptions): Promise<PruneReport> {
+  const report: PruneReport = { threads: 0, checkpoints: 0, pieces: 0 };
+  const threads = db.q.selectFrom("threads").select("thread_id").where("deleted_at", "is", null).orderBy("pk");
+  const ids = options.thread_id === undefined ? (await db.read(threads)).map((t) => t.thread_id) : [options.thread_id];
+  for (const id of ids) {
+    const { checkpoints, pieces } = await db.transaction(() => pruneThread(db.dialect, id, options));
+    report.threads += checkpoints > 0 ? 1 : 0;
+    report.checkpoints += checkpoints;
+    report.pieces += pieces;
+  }
+  return report;
+}
+
+function* pruneThread(
+  dialect: Dialect,
+  thread_id: string,
+  options: PruneOptions,
+): Tx<{ checkpoints: number; pieces: number }> {
+  const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
+  const found = yield* lockLineage(dialect, thread_id);
+  const pk = found?.threads.find((one) => one.thread_id === thread_id)?.pk;
+  if (!found || pk === undefined) return { checkpoints: 0, pieces: 0 };
+  const [rows, forks] = yield* all([
+    run(
+      `select c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata,
+         (select count(*) from checkpoint_writes w where w.thread = c.thread and w.ns = c.ns
+           and w.checkpoint_id = c.checkpoint_id and w.channel = '__interrupt__') as waits
+       from checkpoints c where c.thread = ? order by c.seq`,
+      [pk],
+    ),
+    run(
+      `select f.parent_checkpoint_id as id from sessions s join sessions f on f.parent_session_id = s.id
+       where s.thread_id = ? and f.parent_checkpoint_id is not null`,
+      [thread_id],
+    ),
+  ]);
+  const checkpoints = (rows?.rows ?? []) as unknown as Row[];
+  const forkedAt = new Set((forks?.rows ?? []).map(({ id }) => String(id)));
+  const kept = keep(checkpoints, forkedAt, options);
+  const gone = checkpoints.filter((row) => !kept.has(row.seq));
+  if (gone.length === 0) return { checkpoints: 0, pieces: 0 };
+  for (const row of gone) yield* all(removal(run, pk, row));
+  yield* all(relinks(run, pk, checkpoints, kept));
+  const pieces = yield* sweepLineage(dialect, found.lineage);
+  return { checkpoints: gone.length, pieces };
+}
+
+/** The rows that stay, by seq. */
+function keep(
+  rows: readonly Row[],
+  forkedAt: ReadonlySet<string>,
+  { keep_last = 1, before }: PruneOptions,
+): Set<number> {
+  const kept = new Set<number>();
+  const roots = rows.filter((row) => row.ns === "");
+  const parents = new Set(rows.map((row) => `${row.ns}\0${row.parent_id}`));
+  const isTip = (row: Row) => !parents.has(`${row.ns}\0${row.checkpoint_id}`);
+  for (const row of roots.slice(-Math.max(1, keep_last))) kept.add(row.seq);
+  for (const row of roots) {
+    if (isTip(row) || forkedAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
+  }
+  for (const row of rows.filter((one) => one.ns !== ""))
+    if (isSubgraphNeeded(row, rows, kept, before)) kept.add(row.seq);
+  for (const row of rows) if (row.waits > 0 && isTip(row)) kept.add(row.seq);
+  keepAncestorsOfDeltas(rows, kept);
+  return kept;
+}
+
+function isRecent(row: Row, before: Date | undefined): boolean {
+  return before !== undefined && timeOf(row) >= before.getTime();
+}
+
+function timeOf(row: Row): number {
+  return Date.parse(bodyOf(row).ts);
+}
+
+/**
+ * A subgraph's checkpoints belong to the root checkpoint they came after, and go with it. One that keeps its state
+ * from one call to the next (its namespace names no task) needs its newest.
+ */
+function isSubgraphNeeded(
+  row: Row,
+  rows: readonly Row[],
+  kept: ReadonlySet<number>,
+  before: Date | undefined,
+): boolean {
+  if (isRecent(row, before)) return true;
+  const root = rows.findLast((one) => one.ns === "" && one.seq < row.seq);
+  if (root && kept.has(root.seq)) return true;
+  return !row.ns.includes(":") && rows.findLast((one) => one.ns === row.ns)?.seq === row.seq;
+}
+
+function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {
+  const deltas = deltaChannels(rows.map(({ metadata }) => metadata));
+  const byId = new Map(rows.map((row) => [`${row.ns}\0${row.checkpoint_id}`, row]));
+  for (const row of rows.filter((one) => kept.has(one.seq))) {
+    let at: Row | undefined = row;
+    while (at && at.parent_id !== null && leansOnParent(bodyOf(at), deltas)) {
+      at = byId.get(`${at.ns}\0${at.parent_id}`);
+      if (at) kept.add(at.seq);
+    }
+  }
+}
+
+function bodyOf({ body, checkpoint_id }: Row): CheckpointBody {
+  return bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+}
+
+function removal(
+  run: (sql: string, params: SqlValue[]) => Statement,
+  pk: number,
+  { seq, ns, checkpoint_id }: Row,
+): Statement[] {
+  return [
+    run("delete from checkpoints where thread = ? and seq = ?", [pk, seq]),
+    run("delete from checkpoint_writes where thread = ? and ns = ? and checkpoint_id = ?", [pk, ns, checkpoint_id]),
+  ];
+}
+
+/** A checkpoint whose parent went names its nearest ancestor that stays, so the tree hangs together. */
+function relinks(
+  run: (sql: string, params: SqlValue[]) => Statement,
+  pk: number,
+  rows: readonly Row[],
+  kept: ReadonlySet<number>,
+): Statement[] {
+  const byId = new Map(rows.map((row) => [`${row.ns}\0${row.checkpoint_id}`, row]));
+  return rows
+    .filter((row) => kept.has(row.seq) && row.parent_id !== null)
+    .flatMap((row) => {
+      let parent = byId.get(`${row.ns}\0${row.parent_id}`);
+      while (parent && !kept.has(parent.seq)) parent = byId.get(`${row.ns}\0${parent.parent_id}`);
+      const id = parent?.checkpoint_id ?? null;
+      return id === row.parent_id
+        ? []
+        : [run("update checkpoints set parent_id = ? where thread = ? and seq = ?", [id, pk, row.seq])];
+    });
+}

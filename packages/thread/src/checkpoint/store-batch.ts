@@ -1,0 +1,80 @@
+import type { Database } from "../sql/database.ts";
+import { all, type QueryResult, type Statement, type Tx } from "../sql/statement.ts";
+import type { ItemRow } from "./store-item.ts";
+import { refreshItem } from "./store-statements.ts";
+
+interface StepResult {
+  value: unknown;
+  /** Rows that were read and whose time is to start anew. */
+  refresh?: ItemRow[];
+}
+
+/** One operation: a single statement, which can travel with its neighbours, or a body that needs several. */
+export type Step =
+  | { statement: Statement; writes?: boolean; result: (rows: ItemRow[]) => StepResult }
+  | { body: () => Tx<StepResult> };
+
+/** The results in the order of the steps. With a write among them it is one transaction, otherwise it takes no lock. */
+export async function runBatch(db: Database, scope: string, steps: readonly Step[]): Promise<unknown[]> {
+  const writes = steps.some((step) => "statement" in step && step.writes);
+  if (writes) {
+    return db.transaction(function* () {
+      const results = yield* runSteps(steps);
+      yield* all(refreshes(db, scope, results));
+      return values(results);
+    });
+  }
+  const results = await readSteps(db, () => runSteps(steps));
+  const refresh = refreshes(db, scope, results);
+  if (refresh.length > 0) await db.atomic(refresh);
+  return values(results);
+}
+
+function* runSteps(steps: readonly Step[]): Tx<StepResult[]> {
+  const results: StepResult[] = [];
+  let next = 0;
+  while (next < steps.length) {
+    const step = steps[next] as Step;
+    if ("body" in step) {
+      results.push(yield* step.body());
+      next += 1;
+    } else {
+      const flight = leadingStatements(steps.slice(next));
+      const answers = yield* all(flight.map(({ statement }) => statement));
+      results.push(...flight.map(({ result }, index) => result(answers[index]?.rows as unknown as ItemRow[])));
+      next += flight.length;
+    }
+  }
+  return results;
+}
+
+function leadingStatements(steps: readonly Step[]): Extract<Step, { statement: Statement }>[] {
+  const end = steps.findIndex((step) => "body" in step);
+  return (end === -1 ? steps : steps.slice(0, end)) as Extract<Step, { statement: Statement }>[];
+}
+
+async function readSteps<T>(db: Database, body: () => Tx<T>): Promise<T> {
+  const steps = body();
+  let step = steps.next();
+  while (!step.done) {
+    const answers: readonly QueryResult[] = await db.readAll(step.value);
+    step = steps.next(answers);
+  }
+  return step.value;
+}
+
+/** In one order for every reader: two that refresh the same items never wait for each other in a circle. */
+function refreshes({ dialect }: Database, scope: string, results: readonly StepResult[]): Statement[] {
+  const rows = results.flatMap(({ refresh = [] }) => refresh).filter(({ ttl_ms }) => ttl_ms !== null);
+  const ordered = rows.map(({ namespace, key }) => ({ scope, namespace, key })).sort(byAddress);
+  return ordered.map((address) => refreshItem(dialect, address));
+}
+
+function byAddress(a: { namespace: string; key: string }, b: { namespace: string; key: string }): number {
+  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
+
+function values(results: readonly StepResult[]): unknown[] {
+  return results.map(({ value }) => value);
+}

@@ -1,0 +1,42 @@
+import { AppError } from "@cognition/contract";
+import type { SqlContext } from "../sql/context.ts";
+import type { Database } from "../sql/database.ts";
+import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { all, type Tx } from "../sql/statement.ts";
+import { deleteThread } from "./delete-thread.ts";
+import { lockLineage } from "./lineage.ts";
+
+export async function setThreadTtl(db: Database, thread_id: string, ttl_ms: number | null): Promise<void> {
+  const { dialect } = db;
+  const sql = `update threads set expires_at = ${dialect.nowMs} + cast(? as ${dialect.bigint})
+    where thread_id = ? and deleted_at is null returning pk`;
+  const requireRow = () => new AppError("thread_not_found", `There is no thread ${thread_id}`);
+  await db.atomic([{ sql: placeholders(dialect, sql), params: [ttl_ms, thread_id], requireRow }]);
+}
+
+/** Threads whose time is over by the database's clock, each removed in a transaction of its own. */
+export async function sweepExpired(ctx: SqlContext): Promise<string[]> {
+  const { db } = ctx;
+  const [found] = await db.readAll([
+    { sql: `select thread_id from threads where ${isExpired(db.dialect)}`, params: [] },
+  ]);
+  const swept: string[] = [];
+  for (const row of found?.rows ?? []) {
+    const thread_id = String(row["thread_id"]);
+    if (await db.transaction(() => removeExpired(ctx, thread_id))) swept.push(thread_id);
+  }
+  return swept;
+}
+
+/** Asks again under the lock: a run may have taken the thread meanwhile, or a write have given it more time. */
+function* removeExpired(ctx: SqlContext, thread_id: string): Tx<boolean> {
+  const { dialect } = ctx.db;
+  yield* lockLineage(dialect, thread_id);
+  const sql = `select pk from threads where thread_id = ? and ${isExpired(dialect)}`;
+  const [still] = yield* all([{ sql: placeholders(dialect, sql), params: [thread_id] }]);
+  return still?.rows.length === 1 && (yield* deleteThread(ctx, thread_id));
+}
+
+function isExpired({ nowMs }: Dialect): string {
+  return `expires_at <= ${nowMs} and deleted_at is null and (lease_until is null or lease_until <= ${nowMs})`;
+}

@@ -1,0 +1,284 @@
+import { AppError } from "@cognition/contract";
+import type { SqlContext } from "../sql/context.ts";
+import { storageError } from "../sql/errors.ts";
+import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
+import { rebuildMessages } from "../sql/message-projection.ts";
+import { all, type QueryResult, type SqlValue, type Statement } from "../sql/statement.ts";
+import type { Channels } from "./checkpoint-body.ts";
+import { explainRefusal } from "./explain-refusal.ts";
+import { isSameWriter, type Writer } from "./lease.ts";
+import { type NewPiece, PieceEncoder } from "./piece-encoder.ts";
+import { encodeOrForget, type Knowledge, listsOf, noKnowledge } from "./piece-knowledge.ts";
+import { PieceMemory } from "./piece-memory.ts";
+import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
+import { ensureThread, guardThread, insertCheckpoint, insertPiece, insertWrite } from "./write-statements.ts";
+
+type Encode = (encoder: PieceEncoder) => WriteOp;
+
+interface Call {
+  writer: Writer;
+  encode: Encode;
+}
+
+interface Batch {
+  writer: Writer;
+  knowledge: Knowledge;
+  memory: PieceMemory;
+  calls: Call[];
+  ops: WriteOp[];
+  pieces: NewPiece[];
+  created_at: string;
+  result: Promise<void>;
+}
+
+/** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
+const CHECKPOINTS_KNOWN = 64;
+
+/** Stands for "the guard found no row" until it is explained. */
+const REFUSED = new AppError("concurrent_writer", "The write was refused");
+
+/**
+ * Writes of one thread, from this process. Calls that arrive together (a step's writes and the checkpoint that ends
+ * it) are one transaction, and so is what arrives while another is on its way. Values are encoded at the call: what
+ * the graph changes afterwards is not in them.
+ */
+export class ThreadWriter {
+  readonly #ctx: SqlContext;
+  readonly #thread_id: string;
+  readonly #ttl_ms: number | undefined;
+  #knowledge = noKnowledge();
+  #exists = false;
+  #open: Batch | undefined;
+  /** In the order in which they will be written; the first is on its way. */
+  readonly #unfinished: Batch[] = [];
+  /** Leases and invocations of which a write has failed: nothing that comes after it may be stored without it. */
+  readonly #failed = new WeakMap<object, unknown>();
+  readonly #channels = new Map<string, Channels>();
+  /** The session this thread belongs to, null for none, undefined while nobody has asked. */
+  session_id: string | null | undefined;
+  /** The root checkpoint that this process knows to be the newest, or is about to write as such. */
+  head: string | null | undefined;
+  /** The pieces of that checkpoint's list of messages, if they are known. */
+  messages: readonly number[] | undefined;
+
+  constructor(ctx: SqlContext, thread_id: string, ttl_ms: number | undefined) {
+    this.#ctx = ctx;
+    this.#thread_id = thread_id;
+    this.#ttl_ms = ttl_ms;
+  }
+
+  /** The memory that a reader may add to, for the generation in which it read. */
+  memoryFor(generation: number): PieceMemory {
+    if (this.#knowledge.generation !== undefined && this.#knowledge.generation !== generation) this.#forget();
+    this.#knowledge.generation ??= generation;
+    this.#exists = true;
+    return this.#knowledge.memory;
+  }
+
+  channelsOf(ns: string, checkpoint_id: string): Channels | undefined {
+    return this.#channels.get(`${ns}\0${checkpoint_id}`);
+  }
+
+  rememberChannels(ns: string, checkpoint_id: string, channels: Channels): void {
+    if (this.#channels.size >= CHECKPOINTS_KNOWN) this.#channels.delete(this.#channels.keys().next().value as string);
+    this.#channels.set(`${ns}\0${checkpoint_id}`, channels);
+  }
+
+  async findSession(): Promise<string | null> {
+    const { db } = this.#ctx;
+    const [session] = await db.read(db.q.selectFrom("sessions").select("id").where("thread_id", "=", this.#thread_id));
+    this.session_id = session?.id ?? null;
+    return this.session_id;
+  }
+
+  get isIdle(): boolean {
+    return this.#unfinished.length === 0;
+  }
+
+  /** The writer reads where the thread stands, and so begins anew. */
+  welcome({ lease, invocation }: Writer): void {
+    const who = lease ?? invocation;
+    if (who) this.#failed.delete(who);
+  }
+
+  /** Encodes now, and throws if it can't; writes soon, and resolves when that is durable. */
+  write(writer: Writer, encode: Encode): Promise<void> {
+    const who = writer.lease ?? writer.invocation;
+    if (who && this.#failed.has(who)) throw this.#failed.get(who);
+    const batch = this.#batchFor(writer);
+    const call = { writer, encode };
+    this.#encodeInto(batch, call);
+    batch.calls.push(call);
+    return batch.result;
+  }
+
+  /** An encoding that fails leaves the batch as it was. */
+  #encodeInto(batch: Batch, { writer, encode }: Call): void {
+    const encoder = new PieceEncoder(batch.memory, listsOf(batch.knowledge, writer));
+    const op = encodeOrForget(batch.knowledge, writer, () => encode(encoder));
+    encoder.memory.mergeInto(batch.memory);
+    batch.pieces.push(...encoder.pieces);
+    batch.ops.push(op);
+    if (op.checkpoint) this.rememberChannels(op.checkpoint.ns, op.checkpoint.checkpoint_id, op.checkpoint.channels);
+  }
+
+  #batchFor(writer: Writer): Batch {
+    if (this.#open && isSameWriter(this.#open.writer, writer)) return this.#open;
+    // What the same writer has on its way may be counted on: if that fails, so does what comes after it.
+    const before = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
+    const knowledge = before?.knowledge ?? this.#knowledge;
+    const memory = new PieceMemory(before?.memory ?? knowledge.memory);
+    const batch: Batch = {
+      writer,
+      knowledge,
+      memory,
+      calls: [],
+      ops: [],
+      pieces: [],
+      created_at: this.#ctx.now(),
+      result: Promise.resolve(),
+    };
+    batch.result = this.#run(batch, before, this.#unfinished.at(-1)?.result);
+    // Whoever asked for the write sees its failure; this only keeps Node from calling it unhandled in between.
+    batch.result.catch(() => undefined);
+    this.#open = batch;
+    this.#unfinished.push(batch);
+    return batch;
+  }
+
+  async #run(batch: Batch, before: Batch | undefined, previous: Promise<void> | undefined): Promise<void> {
+    await Promise.allSettled([nextTurn(), previous]);
+    if (this.#open === batch) this.#open = undefined;
+    try {
+      await before?.result;
+      if (batch.ops.length > 0) await this.#commitUnlessRefused(batch);
+    } catch (error) {
+      this.#forget();
+      this.head = undefined;
+      const { lease, invocation } = batch.writer;
+      const who = lease ?? invocation;
+      if (who) this.#failed.set(who, error);
+      lease?.lost?.(error as Error);
+      throw error;
+    } finally {
+      this.#unfinished.shift();
+    }
+  }
+
+  /** Each reason that isn't final takes away the condition it came from, so there is an end to it. */
+  async #commitUnlessRefused(batch: Batch): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#commit(batch);
+      } catch (error) {
+        if (error !== REFUSED) throw error;
+        await this.#amend(batch);
+      }
+    }
+  }
+
+  async #amend(batch: Batch): Promise<void> {
+    const reason = await explainRefusal(this.#ctx.db, this.#thread_id, batch.writer, batch.knowledge.generation);
+    if (reason === "pruned") this.#encodeAgain(batch);
+    else if (reason.code === "concurrent_writer" && expectedHead(batch.ops) === undefined) rebuildInstead(batch.ops);
+    else throw reason;
+  }
+
+  /** Pieces that the batch counted on may have been swept: it writes out all that it holds. */
+  #encodeAgain(batch: Batch): void {
+    this.#forget();
+    batch.knowledge = this.#knowledge;
+    batch.memory = new PieceMemory(this.#knowledge.memory);
+    batch.ops = [];
+    batch.pieces = [];
+    for (const call of batch.calls) this.#encodeInto(batch, call);
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.#thread_id, batch.created_at)];
+    const results = await this.#send([...opening, ...this.#statements(batch)], batch);
+    const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
+    this.#exists = true;
+    batch.knowledge.generation = row.generation;
+    batch.memory.mergeInto(batch.knowledge.memory);
+    this.#open?.memory.settleOn(this.#open.knowledge.memory);
+    await this.#publish(batch, row.event_seq);
+  }
+
+  async #publish({ ops, writer, created_at }: Batch, event_seq: number): Promise<void> {
+    const events = ops.flatMap((op) => op.events ?? []);
+    if (events.length === 0) return;
+    const session_id = this.session_id === undefined ? await this.findSession() : this.session_id;
+    const run_id = writer.lease?.run_id ?? null;
+    if (session_id)
+      this.#ctx.feed.publish(session_id, storedEvents({ session_id, run_id, events, created_at }, event_seq));
+    writer.lease?.committed?.(eventIds(event_seq, events.length));
+  }
+
+  /** One round trip, unless the conversation has to be read before it can be set right. */
+  async #send(statements: Statement[], { ops }: Batch): Promise<readonly QueryResult[]> {
+    const { db } = this.#ctx;
+    const rebuilds = ops.flatMap(({ projection }) => (projection && !projection.rows ? projection.session_id : []));
+    const ctx = this.#ctx;
+    try {
+      if (rebuilds.length === 0) return await db.atomic(statements);
+      return await db.transaction(function* () {
+        const results = yield* all(statements);
+        for (const session_id of new Set(rebuilds)) yield* rebuildMessages(ctx, session_id);
+        return results;
+      });
+    } catch (error) {
+      throw error instanceof AppError ? error : storageError(error, `Thread ${this.#thread_id}`);
+    }
+  }
+
+  #statements({ ops, pieces, writer, knowledge, created_at }: Batch): Statement[] {
+    const { dialect } = this.#ctx.db;
+    const thread_id = this.#thread_id;
+    const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
+    const events = ops.flatMap((op) => op.events ?? []);
+    const run_id = writer.lease?.run_id ?? null;
+    const of = checkpoints.length;
+    const rows = [
+      ...pieces.map((piece) => insertPiece(dialect, thread_id, piece)),
+      ...checkpoints.map((c, i) => insertCheckpoint(dialect, { ...c, thread_id, place: i + 1, of })),
+      ...ops.flatMap((op) => op.writes ?? []).map((write) => insertWrite(dialect, { ...write, thread_id })),
+    ];
+    const guard = guardThread(dialect, {
+      thread_id,
+      checkpoints: of,
+      events: events.length,
+      bytes: rows.reduce((sum, { params }) => sum + bytesOf(params), 0),
+      head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
+      epoch: writer.lease?.epoch,
+      generation: knowledge.generation,
+      expectedHead: expectedHead(ops) === undefined ? projectedAfter(ops) : expectedHead(ops),
+      ttl_ms: this.#ttl_ms,
+    });
+    return [
+      { ...guard, requireRow: () => REFUSED },
+      ...rows,
+      ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
+      ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
+    ];
+  }
+
+  /** The channels name pieces as well. */
+  #forget(): void {
+    this.#knowledge = noKnowledge();
+    this.#channels.clear();
+  }
+}
+
+function bytesOf(params: readonly SqlValue[]): number {
+  return params.reduce<number>(
+    (sum, p) => sum + (typeof p === "object" || typeof p === "string" ? (p?.length ?? 0) : 8),
+    0,
+  );
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,38 @@
+import type { Statement } from "../sql/statement.ts";
+import type { NewEvent } from "../storage.ts";
+import type { Channels } from "./checkpoint-body.ts";
+import type { CheckpointInsert, WriteInsert } from "./write-statements.ts";
+
+/** What one call of `put` or `putWrites` wants to be written. */
+export interface WriteOp {
+  writes?: Omit<WriteInsert, "thread_id">[];
+  checkpoint?: Omit<CheckpointInsert, "thread_id" | "place" | "of"> & { channels: Channels };
+  /** The head the writer has seen, when the write must come right after it. */
+  expectedHead?: string | null | undefined;
+  events?: NewEvent[];
+  /** The session's messages follow the checkpoint in the same commit. */
+  projection?: {
+    session_id: string;
+    /** What to change, if the head is still `after`; otherwise, and without it, all rows are made anew. */
+    rows?: { after: string | null; statements: Statement[] } | undefined;
+  };
+}
+
+/** The head that the writer has seen, if it has: whatever came after that, it must not overwrite. */
+export function expectedHead(ops: readonly WriteOp[]): string | null | undefined {
+  return firstOnRoot(ops)?.expectedHead;
+}
+
+export function projectedAfter(ops: readonly WriteOp[]): string | null | undefined {
+  return firstOnRoot(ops)?.projection?.rows?.after;
+}
+
+/** Those after it come after it, not after the head that is there before the commit. */
+function firstOnRoot(ops: readonly WriteOp[]): WriteOp | undefined {
+  return ops.find((op) => op.checkpoint?.ns === "");
+}
+
+/** The writer branches on purpose, off a head that has moved: its rows are not known beforehand. */
+export function rebuildInstead(ops: readonly WriteOp[]): void {
+  for (const { projection } of ops) if (projection) projection.rows = undefined;
+}

@@ -1,0 +1,167 @@
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { comparable, elsewhere, type Point, put, read, type Values } from "./checkpoint-line.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { CHANGES, MESSAGE_CHANGES, type State } from "./state-changes.ts";
+import { withStorage } from "./with-storage.ts";
+
+/** Elements are known by identity, and in long lists by place: both must notice. */
+const LENGTHS = [1, 40];
+
+/** Where a saver may have noted down what an object was, before it is changed. */
+const MOMENTS: [string, (saver: CheckpointSaver, thread_id: string, values: Values) => Promise<[Point, Values]>][] = [
+  [
+    "after a put",
+    async (saver, thread_id, values) => [await put(saver, thread_id, values, { signal: signalOf(values) }), values],
+  ],
+  [
+    "after a put and a putWrites of the same objects",
+    async (saver, thread_id, values) => {
+      const first = await put(saver, thread_id, values, { signal: signalOf(values) });
+      await saver.putWrites({ ...first.config, signal: signalOf(values) }, Object.entries(values), "task");
+      return [first, values];
+    },
+  ],
+  [
+    "after a reload",
+    async (saver, thread_id, values) => {
+      const first = await put(saver, thread_id, values);
+      const tuple = await saver.getTuple({ ...first.config, signal: signalOf(values) });
+      return [first, tuple?.checkpoint.channel_values as Values];
+    },
+  ],
+];
+
+/** An object that is changed in place is never read back as it was before, nor does what was stored before change. */
+export function checkpointMutationContract(open: OpenStorage): void {
+  const cases = LENGTHS.flatMap((length) => MOMENTS.map(([when, moment]) => ({ length, when, moment })));
+
+  describe("objects changed in place", () => {
+    it.each(cases)("plain data $when, in lists of $length", ({ length, moment }) =>
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const other = await elsewhere(storage, second);
+        for (const [name, change] of CHANGES) {
+          await expectFollows({ saver, other, name, moment, values: plainState(length) }, (values) =>
+            change(values as unknown as State),
+          );
+        }
+      })(),
+    );
+
+    it.each(cases)("messages $when, in lists of $length", ({ length, moment }) =>
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const other = await elsewhere(storage, second);
+        for (const [name, change] of MESSAGE_CHANGES) {
+          await expectFollows({ saver, other, name, moment, values: { messages: messages(length) } }, (values) =>
+            change((values["messages"] as BaseMessage[]).at(-2) as AIMessage),
+          );
+        }
+      })(),
+    );
+
+    it(
+      "an object that two threads hold is changed between their puts",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const other = await elsewhere(storage, second);
+        const shared = messages(20);
+        const one = await put(saver, "one", { messages: shared });
+        (shared[3] as BaseMessage).content = "changed";
+        const two = await put(saver, "two", { messages: shared });
+        const again = await put(saver, one, { messages: shared });
+        const before = await read(other, one);
+        expect(before?.["messages"]).toHaveProperty("3.content", "3");
+        for (const point of [two, again]) {
+          expect(await read(other, point)).toStrictEqual(comparable({ messages: shared }));
+        }
+      }),
+    );
+
+    it(
+      "a message whose id comes between its write and its checkpoint is stored with it, in both",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const message = new AIMessage("no id yet");
+        const first = await put(saver, "ids", { messages: [] });
+        await saver.putWrites(first.config, [["messages", [message]]], "task");
+        message.id = "assigned";
+        const next = await put(saver, first, { messages: [message] });
+        const other = await elsewhere(storage, second);
+        expect((await read(other, next))?.["messages"]).toMatchObject([{ id: "assigned" }]);
+        const pending = (await other.getTuple(first.config))?.pendingWrites?.[0]?.[2] as BaseMessage[];
+        expect(pending[0]?.content).toBe("no id yet");
+        expect(pending[0]?.id).toBeUndefined();
+      }),
+    );
+
+    it(
+      "what changes while the put is on its way is not in it",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const first = await put(saver, "late", { messages: messages(3) });
+        const held = messages(3);
+        const before = structuredClone(comparable({ messages: held }));
+        const pending = put(saver, first, { messages: held });
+        for (const message of held) message.content = "too late";
+        expect(await read(await elsewhere(storage, second), await pending)).toStrictEqual(before);
+      }),
+    );
+  });
+}
+
+interface Case {
+  saver: CheckpointSaver;
+  other: CheckpointSaver;
+  name: string;
+  moment: (saver: CheckpointSaver, thread_id: string, values: Values) => Promise<[Point, Values]>;
+  values: Values;
+}
+
+async function expectFollows({ saver, other, name, moment, values }: Case, change: (values: Values) => unknown) {
+  const before = structuredClone(comparable(values));
+  const [first, held] = await moment(saver, name, values);
+  change(held);
+  const after = structuredClone(comparable(held));
+  const next = await put(saver, first, held, { signal: signalOf(values) });
+  expect(await read(other, next), name).toStrictEqual(after);
+  expect(await read(other, first), `${name}: the checkpoint before`).toStrictEqual(before);
+  expect(after, `${name}: the test changes something`).not.toStrictEqual(before);
+}
+
+const signals = new WeakMap<Values, AbortSignal>();
+
+/** As in one invocation of a graph: the same signal in every call. */
+function signalOf(values: Values): AbortSignal {
+  const signal = signals.get(values) ?? new AbortController().signal;
+  signals.set(values, signal);
+  return signal;
+}
+
+function plainState(length: number): Values {
+  const long = { text: "long enough to be stored on its own ".repeat(10), nested: { leaf: 1 } };
+  const built = { when: new Date(0), pairs: new Map([["k", 1]]), set: new Set([1]), bytes: new Uint8Array([1]) };
+  const list = [built, ...Array.from({ length }, (_, n) => record(n))];
+  return { list, map: { a: long, b: { ...long, n: 2 } } } satisfies State;
+}
+
+function record(n: number) {
+  return { text: `record ${n}`, zero: 0, inner: { leaf: `leaf ${n}`, deeper: { leaf: n } }, tags: ["a", "b"] };
+}
+
+function messages(length: number): BaseMessage[] {
+  const asked = Array.from({ length }, (_, n) => new HumanMessage({ id: `${n}`, content: `${n}` }));
+  const answer = new AIMessage({
+    id: "answer",
+    content: [{ type: "text", text: "calling" }],
+    tool_calls: [
+      { id: "1", name: "look", args: { deep: { n: 1 } } },
+      { id: "2", name: "read", args: {} },
+    ],
+    additional_kwargs: { kept: true },
+    response_metadata: { model: "m" },
+  });
+  return [...asked, answer, new ToolMessage({ id: "result", tool_call_id: "1", content: "ok" })];
+}

@@ -1,0 +1,212 @@
+import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { checkpointEventContract } from "./checkpoint-event-contract.ts";
+import { threadConfig } from "./checkpoint-graph.ts";
+import { elsewhere, put } from "./checkpoint-line.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { answering, expectRebuilt, expectRows, human, rowIds, UNTOUCHED } from "./projected-conversation.ts";
+import { projectionModelContract } from "./projection-model-contract.ts";
+import { upTo } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+/** A session's messages follow its checkpoints, in the same commit. */
+export function checkpointProjectionContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("messages of a session", () => {
+    test("follow what a graph adds, step by step, and a rebuild finds nothing to do", async ({ storage, second }) => {
+      const session = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      for (const n of upTo(3)) {
+        await answering(saver).invoke({ messages: [human(`q${n}`)] }, threadConfig(session.thread_id));
+        await expectRows(
+          storage,
+          session.id,
+          upTo(n).flatMap((each) => [`q${each}`, `q${each} call`, `q${each} result`]),
+        );
+      }
+      const other = second ? await second() : storage;
+      const messages = await other.listMessagesForSession(session.id);
+      expect(messages.map(({ role }) => role).slice(0, 3)).toEqual(["user", "assistant", "tool"]);
+      expect(messages[1]).toMatchObject({
+        tool_calls: [{ id: "c", name: "look", args: { at: "q1" } }],
+        model_used: "m",
+      });
+      expect(messages[1]).toMatchObject({ token_count: 7, parent_id: "q1" });
+      expect(messages[2]).toMatchObject({ tool_call_id: "c", metadata: {} });
+      expect(await other.getSession(session.id)).toMatchObject({ message_count: 9 });
+    });
+
+    test("are edited, and marked when they leave the state, but stay", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const all = ["a", "b", "c", "d"].map((id) => human(id));
+      const first = await put(saver, thread_id, { messages: all });
+      const edited = await put(saver, first, { messages: [all[0], human("b", "edited"), all[2], all[3]] });
+      await expectRows(storage, id, ["a", "b", "c", "d"]);
+      expect(await storage.getMessage("b", { session_id: id })).toMatchObject({ content: "edited" });
+      const fewer = await put(saver, edited, { messages: [all[2], all[3]] });
+      await put(saver, fewer, { messages: [all[3], human("summary")] });
+      await expectRows(storage, id, ["a", "b", "c", "d", "summary"]);
+      const marked = (await storage.listMessagesForSession(id)).filter(({ metadata }) => metadata["summarized"]);
+      expect(marked.map((message) => message.id)).toEqual(["a", "b", "c"]);
+    });
+
+    test("come back unmarked, and in a new order when the state has one", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const [a, b, c] = ["a", "b", "c"].map((id) => human(id)) as [BaseMessage, BaseMessage, BaseMessage];
+      let at = await put(saver, thread_id, { messages: [a, b] });
+      for (const messages of [[b], [a, b], [b, a, c], [c], [c, a]]) {
+        at = await put(saver, at, { messages });
+        await expectRebuilt(storage, id);
+      }
+      const marked = (await storage.listMessagesForSession(id)).filter(({ metadata }) => metadata["summarized"]);
+      expect(marked.map((message) => message.id)).toEqual(["b"]);
+    });
+
+    test("RemoveMessage of a graph marks them", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const graph = answering(saver);
+      await graph.invoke({ messages: [human("q1")] }, threadConfig(thread_id));
+      await graph.updateState(threadConfig(thread_id), { messages: [new RemoveMessage({ id: "q1" })] });
+      await expectRows(storage, id, ["q1", "q1 call", "q1 result"]);
+      expect(await storage.getMessage("q1", { session_id: id })).toMatchObject({ metadata: { summarized: true } });
+    });
+
+    test("show the branch that the head is on, forth and back", async ({ storage, second }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const root = await put(saver, thread_id, { messages: [human("a")] });
+      const left = await put(saver, root, { messages: [human("a"), human("left")] });
+      await expectRows(storage, id, ["a", "left"]);
+      const right = await put(other, root, { messages: [human("a"), human("right")] });
+      await expectRows(storage, id, ["a", "right"]);
+      await put(saver, left, { messages: [human("a"), human("left"), human("more")] });
+      await expectRows(storage, id, ["a", "left", "more"]);
+      await put(saver, right, { messages: [human("a"), human("right"), human("more")] });
+      await expectRows(storage, id, ["a", "right", "more"]);
+    });
+
+    test("a user's message that was accepted before its run keeps its row, id and time", async ({ storage }) => {
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const { message } = await storage.createRun({ session_id, message: { id: "q", role: "user", content: "q" } });
+      const saver = await storage.getCheckpointer();
+      await answering(saver).invoke({ messages: [human("q")] }, threadConfig(thread_id));
+      await expectRows(storage, session_id, ["q", "q call", "q result"]);
+      const [row] = await storage.listMessagesForSession(session_id);
+      expect(row).toMatchObject({ created_at: message?.created_at, run_id: message?.run_id });
+    });
+
+    test("an accepted message stays while its run waits, whatever the run before does, and when it is aborted", async (fixture) => {
+      const { storage } = fixture;
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      await storage.createRun({ session_id, message: { id: "one", role: "user", content: "one" } });
+      const { run } = await storage.createRun({ session_id, message: { id: "two", role: "user", content: "two" } });
+      const first = await put(saver, thread_id, { messages: [human("one")] });
+      await put(saver, first, { messages: [human("one"), human("answer")] });
+      expect((await rowIds(storage, session_id)).toSorted()).toEqual(["answer", "one", "two"]);
+      await storage.requestAbort(session_id, run.id);
+      await put(saver, first, { messages: [human("one"), human("other")] });
+      expect((await rowIds(storage, session_id)).toSorted()).toEqual(["one", "other", "two"]);
+    });
+
+    test("accepted messages that wait in line get their places as their runs put them into the state", async (fixture) => {
+      const { storage } = fixture;
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      for (const id of ["q1", "q2", "q3"]) {
+        await storage.createRun({ session_id, message: { id, role: "user", content: id } });
+      }
+      const ids: string[] = [];
+      for (const waiting of [["q2", "q3"], ["q3"], []]) {
+        const id = `q${3 - waiting.length}`;
+        await answering(saver).invoke({ messages: [human(id)] }, threadConfig(thread_id));
+        ids.push(id, `${id} call`, `${id} result`);
+        await expectRows(storage, session_id, [...ids, ...waiting]);
+      }
+    });
+
+    test("what a step has said before it ended is shown by a rebuild, and replaced by the checkpoint", async ({
+      storage,
+    }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const first = await put(saver, thread_id, { messages: [human("a")] });
+      await saver.putWrites(first.config, [["messages", [new AIMessage("no id yet")]]], "task");
+      expect(await storage.rebuildMessages(id)).toMatchObject({ ...UNTOUCHED, added: 1 });
+      expect((await storage.listMessagesForSession(id)).map(({ content }) => content)).toEqual(["a", "no id yet"]);
+      expect(await storage.rebuildMessages(id)).toMatchObject(UNTOUCHED);
+      await put(saver, first, { messages: [human("a"), human("b")] });
+      await expectRows(storage, id, ["a", "b"]);
+    });
+
+    test("a session whose thread has no checkpoint keeps its rows", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createMessage({ session_id, role: "user", content: "kept" });
+      expect(await storage.rebuildMessages(session_id)).toEqual({ checked: 1, ...UNTOUCHED });
+      expect(await storage.listMessagesForSession(session_id)).toHaveLength(1);
+      await expect(storage.rebuildMessages("none")).rejects.toMatchObject({ code: "session_not_found" });
+    });
+
+    test("a rebuild keeps what no checkpoint ever held but somebody said: an accepted message, a row of no run", async ({
+      storage,
+    }) => {
+      const { id: session_id, thread_id } = await storage.createSession({});
+      await put(await storage.getCheckpointer(), thread_id, { messages: [human("a")] });
+      await storage.createMessage({ id: "noted", session_id, role: "assistant", content: "noted by hand" });
+      const message = { id: "accepted", role: "user" as const, content: "accepted" };
+      await storage.createRun({ session_id, message });
+      const claimed = await storage.claimRun({ owner: "w", lease_ms: 60_000 });
+      const done = { event: "done" as const, data: { status: "failed", assistant_data: null, message_id: null } };
+      if (claimed) await storage.finishRun(claimed, { status: "failed", events: [done] });
+      expect(await storage.rebuildMessages(session_id)).toEqual({ checked: 3, ...UNTOUCHED });
+      expect(await rowIds(storage, session_id)).toEqual(["a", "noted", "accepted"]);
+    });
+
+    test("deleted rows come back, and the head's state says in which order", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const first = await put(saver, thread_id, { messages: ["a", "b"].map((id) => human(id)) });
+      await put(saver, first, { messages: ["b", "c"].map((id) => human(id)) });
+      const before = await storage.listMessagesForSession(id);
+      await storage.deleteMessagesForSession(id);
+      expect(await storage.rebuildMessages(id)).toEqual({ checked: 0, repaired: 0, added: 3, removed: 0 });
+      expect(await storage.listMessagesForSession(id)).toEqual(before);
+      expect(await storage.getSession(id)).toMatchObject({ message_count: 3 });
+    });
+
+    test("stay what they were after a prune, those that had left the state too", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      let at = await put(saver, thread_id, { messages: ["a", "b"].map((id) => human(id)) });
+      at = await put(saver, at, { messages: ["b", "c"].map((id) => human(id)) });
+      at = await put(saver, at, { messages: ["c", "d"].map((id) => human(id)) });
+      const before = await storage.listMessagesForSession(id);
+      await saver.prune({ thread_id });
+      expect(await storage.rebuildMessages(id)).toEqual({ checked: 4, ...UNTOUCHED });
+      expect(await storage.listMessagesForSession(id)).toEqual(before);
+      await put(saver, at, { messages: ["d", "e"].map((id) => human(id)) });
+      await expectRows(storage, id, ["a", "b", "c", "d", "e"]);
+    });
+
+    test("whatever else a graph keeps under that name is no message, and no error", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      let at = await put(saver, thread_id, { messages: "text" });
+      for (const messages of [[1, "two", { three: 3 }], { a: 1 }, null, [human("a"), { n: 1n }], undefined, []]) {
+        at = await put(saver, at, { messages });
+      }
+      expect(await storage.rebuildMessages(id)).toMatchObject(UNTOUCHED);
+      const odd = new AIMessage({ id: "odd", content: [{ type: "custom", value: 1n } as never] });
+      at = await put(saver, at, { messages: [odd] });
+      expect((await saver.getTuple(at.config))?.checkpoint.channel_values).toMatchObject({ messages: [{ id: "odd" }] });
+    });
+  });
+
+  projectionModelContract(open);
+  checkpointEventContract(open);
+}

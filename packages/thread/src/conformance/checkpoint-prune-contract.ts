@@ -1,0 +1,127 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { END, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { statesOf } from "./checkpoint-fork-contract.ts";
+import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
+import { comparable, elsewhere, listed, put, read, type Values } from "./checkpoint-line.ts";
+import { checkpointSweepContract } from "./checkpoint-sweep-contract.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { withStorage } from "./with-storage.ts";
+
+export function checkpointPruneContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("prune", () => {
+    test("keeps the newest as many as asked, and the graph goes on from there", async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const graph = twoSteps(saver);
+      for (const input of ["a", "b", "c"]) await graph.invoke({ log: [input] }, threadConfig("t"));
+      const states = [...(await statesOf(saver, "t"))];
+      const other = await elsewhere(storage, second);
+      expect(await other.prune({ thread_id: "t", keep_last: 3 })).toMatchObject({
+        threads: 1,
+        checkpoints: states.length - 3,
+      });
+      expect([...(await statesOf(saver, "t"))]).toStrictEqual(states.slice(-3));
+      expect(await other.prune({ thread_id: "t" })).toMatchObject({ threads: 1, checkpoints: 2 });
+      expect([...(await statesOf(saver, "t"))]).toStrictEqual(states.slice(-1));
+      expect(await other.prune()).toEqual({ threads: 0, checkpoints: 0, pieces: 0 });
+      await graph.invoke({ log: ["d"] }, threadConfig("t"));
+      expect((await read(other, "t"))?.["log"]).toEqual(logOf("a", "b", "c", "d"));
+    });
+
+    test("keeps the tip of every branch and what each needs, and relinks parents", async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const root = await put(saver, "t", { list: [{ n: 0 }], kept: { text: "kept ".repeat(100) } });
+      const left = await put(saver, root, { list: [{ n: 0 }, { n: 1 }] }, { changed: ["list"] });
+      const leftTip = await put(saver, left, { list: [{ n: 0 }, { n: 1 }, { n: 2 }] }, { changed: ["list"] });
+      const right = await put(saver, root, { list: [{ n: 3 }] }, { changed: ["list"] });
+      const rightTip = await put(saver, right, { list: [{ n: 3 }, { n: 4 }] }, { changed: ["list"] });
+      const before = [await read(saver, leftTip), await read(saver, rightTip)];
+      const other = await elsewhere(storage, second);
+      expect(await other.prune({ thread_id: "t" })).toMatchObject({ checkpoints: 3 });
+      expect(await listed(other, threadConfig("t"))).toEqual([rightTip.checkpoint.id, leftTip.checkpoint.id]);
+      expect([await read(other, leftTip), await read(other, rightTip)]).toStrictEqual(before);
+      await expectParentsExist(other, "t");
+    });
+
+    test("keeps where a session was forked, and what is younger than asked", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const [one, two, three] = await line(saver, thread_id, 3);
+      await storage.createSession({ parent: { session_id, checkpoint_id: one as string } });
+      await saver.prune({ thread_id, before: new Date(0) });
+      expect(await listed(saver, threadConfig(thread_id))).toEqual([three, two, one]);
+      await saver.prune({ thread_id });
+      expect(await listed(saver, threadConfig(thread_id))).toEqual([three, one]);
+      await expectParentsExist(saver, thread_id);
+    });
+
+    test("without a thread goes through all of them; one that isn't there is no error", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      for (const thread_id of ["one", "two", "gone"]) await line(saver, thread_id, 3);
+      await saver.deleteThread("gone");
+      expect(await saver.prune({ thread_id: "none" })).toEqual({ threads: 0, checkpoints: 0, pieces: 0 });
+      expect(await saver.prune({ thread_id: "gone" })).toEqual({ threads: 0, checkpoints: 0, pieces: 0 });
+      expect(await saver.prune()).toMatchObject({ threads: 2, checkpoints: 4 });
+      for (const thread_id of ["one", "two"]) expect(await read(saver, thread_id)).toMatchObject({ n: 2 });
+    });
+
+    test("keeps the ancestors that hold the writes of a delta channel", async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      for (let n = 0; n < 3; n++) await deltas(saver).invoke(question(n), threadConfig("t"));
+      const before = await contents(saver);
+      expect(before).toHaveLength(6);
+      await other.prune({ thread_id: "t" });
+      expect(await contents(other)).toEqual(before);
+      await saver.copyThread("t", "copy", { checkpoint_id: (await listed(other, threadConfig("t")))[0] as string });
+      expect(await contents(other, "copy")).toEqual(before);
+      await deltas(saver).invoke(question(3), threadConfig("t"));
+      await other.prune({ thread_id: "t" });
+      expect(await contents(other)).toEqual([...before, "3", "answer to 3"]);
+    });
+  });
+
+  checkpointSweepContract(open);
+}
+
+/** As many checkpoints, one after the other; their ids, oldest first. */
+async function line(saver: CheckpointSaver, thread_id: string, length: number): Promise<string[]> {
+  const ids: string[] = [];
+  let after: Parameters<typeof put>[1] = thread_id;
+  for (let n = 0; n < length; n++) {
+    after = await put(saver, after, { n, text: `text ${n} `.repeat(50) } satisfies Values);
+    ids.push(after.checkpoint.id);
+  }
+  return ids;
+}
+
+async function expectParentsExist(saver: CheckpointSaver, thread_id: string): Promise<void> {
+  const ids = new Set(await listed(saver, threadConfig(thread_id)));
+  for await (const { parentConfig } of saver.list(threadConfig(thread_id))) {
+    const parent = parentConfig?.configurable?.["checkpoint_id"];
+    if (parent !== undefined) expect(ids).toContain(parent);
+  }
+}
+
+function deltas(checkpointer: CheckpointSaver) {
+  return new StateGraph(new StateSchema({ messages: MessagesDeltaValue }))
+    .addNode("answer", ({ messages }) => {
+      const { id, content } = messages.at(-1) as BaseMessage;
+      return { messages: [new AIMessage({ id: `${id} answer`, content: `answer to ${content}` })] };
+    })
+    .addEdge(START, "answer")
+    .addEdge("answer", END)
+    .compile({ checkpointer });
+}
+
+function question(n: number) {
+  return { messages: [new HumanMessage({ id: `${n}`, content: `${n}` })] };
+}
+
+async function contents(saver: CheckpointSaver, thread_id = "t"): Promise<unknown[]> {
+  const { values } = await deltas(saver).getState(threadConfig(thread_id));
+  return (comparable(values["messages"]) as { content: string }[]).map(({ content }) => content);
+}

@@ -1,0 +1,131 @@
+import { Annotation, Command, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { describe, expect, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { Log, threadConfig } from "./checkpoint-graph.ts";
+import { elsewhere, listed } from "./checkpoint-line.ts";
+import type { OpenStorage, StorageFixture } from "./open-storage-fixture.ts";
+import { withStorage } from "./with-storage.ts";
+
+type Between = (
+  fixture: StorageFixture,
+  saver: CheckpointSaver,
+) => Promise<{ saver: CheckpointSaver; thread_id: string }>;
+
+/** What may happen to a thread while it waits for an answer. */
+const MEANWHILE: [string, Between][] = [
+  ["at once", async (_, saver) => ({ saver, thread_id: "t" })],
+  [
+    "after a restart",
+    async ({ storage, reopen }) => ({ saver: await ((await reopen?.()) ?? storage).getCheckpointer(), thread_id: "t" }),
+  ],
+  [
+    "elsewhere, after a prune",
+    async ({ storage, second }, saver) => {
+      await saver.prune({ keep_last: 1 });
+      return { saver: await elsewhere(storage, second), thread_id: "t" };
+    },
+  ],
+  [
+    "in a copy of the thread",
+    async ({ storage, second }, saver) => {
+      await saver.copyThread("t", "copy");
+      await saver.deleteThread("t");
+      return { saver: await elsewhere(storage, second), thread_id: "copy" };
+    },
+  ],
+  [
+    "in a copy from the checkpoint",
+    async ({ storage, second }, saver) => {
+      const [head] = await listed(saver, threadConfig("t", { checkpoint_ns: "" }));
+      await saver.copyThread("t", "copy", { checkpoint_id: head as string });
+      await saver.deleteThread("t");
+      return { saver: await elsewhere(storage, second), thread_id: "copy" };
+    },
+  ],
+];
+
+export function checkpointSubgraphContract(open: OpenStorage): void {
+  describe.each(MEANWHILE)("an interrupt that is answered %s", (_, meanwhile) => {
+    const test = (name: string, body: (fixture: StorageFixture) => Promise<void>) => it(name, withStorage(open, body));
+
+    test("in a node", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      await asking(saver).invoke({ log: ["before"] }, threadConfig("t"));
+      const { saver: next, thread_id } = await meanwhile(fixture, saver);
+      const result = await asking(next).invoke(new Command({ resume: "yes" }), threadConfig(thread_id));
+      expect(result.log).toEqual(["before", "prepared", "answer yes"]);
+    });
+
+    test("in a subgraph, whose earlier steps are not repeated", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const steps: string[] = [];
+      await outer(saver, asking(undefined, steps)).invoke({ log: ["before"] }, threadConfig("t"));
+      const { saver: next, thread_id } = await meanwhile(fixture, saver);
+      const graph = outer(next, asking(undefined, steps));
+      expect((await graph.getState(threadConfig(thread_id))).tasks[0]?.interrupts).toMatchObject([{ value: "go on?" }]);
+      const result = await graph.invoke(new Command({ resume: "yes" }), threadConfig(thread_id));
+      expect(result.log).toEqual(["before", "before", "prepared", "answer yes"]);
+      expect(steps).toEqual(["prepared", "asked", "asked"]);
+    });
+
+    test("in a subgraph of a subgraph", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const nested = () => outer(undefined, asking());
+      await outer(saver, nested()).invoke({ log: ["before"] }, threadConfig("t"));
+      const { saver: next, thread_id } = await meanwhile(fixture, saver);
+      const result = await outer(next, nested()).invoke(new Command({ resume: "yes" }), threadConfig(thread_id));
+      expect(result.log.at(-1)).toBe("answer yes");
+    });
+
+    test("by a subgraph that keeps its state from one call to the next, and goes on keeping it", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const graph = (checkpointer: CheckpointSaver) => outer(checkpointer, counting());
+      await graph(saver).invoke({ log: ["x"] }, threadConfig("t"));
+      await graph(saver).invoke({ log: ["x"] }, threadConfig("t"));
+      const { saver: next, thread_id } = await meanwhile(fixture, saver);
+      const { log } = await graph(next).invoke({ log: ["x"] }, threadConfig(thread_id));
+      expect(log.filter((line) => line.startsWith("call"))).toEqual(["call 1", "call 2", "call 3"]);
+    });
+  });
+}
+
+/** Two steps, of which the second asks a human. */
+function asking(checkpointer?: BaseCheckpointSaver, steps: string[] = []) {
+  return new StateGraph(Log)
+    .addNode("prepare", () => {
+      steps.push("prepared");
+      return { log: ["prepared"] };
+    })
+    .addNode("ask", () => {
+      steps.push("asked");
+      return { log: [`answer ${interrupt("go on?")}`] };
+    })
+    .addEdge(START, "prepare")
+    .addEdge("prepare", "ask")
+    .addEdge("ask", END)
+    .compile(checkpointer && { checkpointer });
+}
+
+/** Counts its own calls in a state that nobody else sees. */
+function counting() {
+  const Counted = Annotation.Root({
+    log: Annotation<string[]>(),
+    calls: Annotation<number>({ reducer: (before, added) => before + added, default: () => 0 }),
+  });
+  return new StateGraph(Counted)
+    .addNode("count", () => ({ calls: 1 }))
+    .addNode("say", ({ calls }) => ({ log: [`call ${calls}`] }))
+    .addEdge(START, "count")
+    .addEdge("count", "say")
+    .addEdge("say", END)
+    .compile({ checkpointer: true });
+}
+
+function outer(checkpointer: BaseCheckpointSaver | undefined, inner: unknown) {
+  return new StateGraph(Log)
+    .addNode("inner", inner as ReturnType<typeof asking>)
+    .addEdge(START, "inner")
+    .addEdge("inner", END)
+    .compile(checkpointer && { checkpointer });
+}

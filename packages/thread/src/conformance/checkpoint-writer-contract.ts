@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
+import { elsewhere, put, read } from "./checkpoint-line.ts";
+import { inTime } from "./collect.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { withoutUnhandledRejections } from "./unhandled-rejections.ts";
+import { withStorage } from "./with-storage.ts";
+
+const DURABILITIES = ["sync", "async", "exit"] as const;
+type Durability = (typeof DURABILITIES)[number];
+
+/** Two runs that meet on one thread: one of them is refused, and what the other made is whole. */
+export function checkpointWriterContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe.each(DURABILITIES)("two invocations at once, durability %s", (durability) => {
+    test("in one instance: one is refused, the other's state is whole", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      await expectOneWinner(saver, saver, durability);
+    });
+
+    test("in two instances: one is refused, the other's state is whole", async ({ storage, second }) => {
+      if (second) await expectOneWinner(await storage.getCheckpointer(), await elsewhere(storage, second), durability);
+    });
+
+    test("with one signal for both, as a server has it", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      await expectOneWinner(saver, saver, durability, new AbortController().signal);
+    });
+  });
+
+  describe("two writers", () => {
+    test("what a refused invocation says afterwards is not stored either", async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const { signal } = new AbortController();
+      const first = await put(saver, "t", { n: 1 });
+      await saver.getTuple({ ...threadConfig("t"), signal });
+      const moved = await put(other, first, { n: 2 });
+      const refused = { code: "concurrent_writer", details: { head: moved.checkpoint.id } };
+      await expect(put(saver, first, { n: 3 }, { signal })).rejects.toMatchObject(refused);
+      const late = saver.putWrites({ ...first.config, signal }, [["n", 4]], "task");
+      await expect(late).rejects.toMatchObject({ code: "concurrent_writer" });
+      expect(await read(other, "t")).toEqual({ n: 2 });
+      expect((await other.getTuple(first.config))?.pendingWrites).toEqual([]);
+    });
+
+    test("writes of two invocations through one instance stay apart when one is refused", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const [one, two] = [new AbortController().signal, new AbortController().signal];
+      const list = Array.from({ length: 30 }, (_, n) => ({ n, text: "some text to share" }));
+      const first = await put(saver, "t", { list: [] });
+      await saver.getTuple({ ...threadConfig("t"), signal: one });
+      await put(other, first, { list: [{ n: -1 }] });
+      const config = { configurable: first.config.configurable ?? {} };
+      const results = await Promise.allSettled([
+        put(saver, first, { list }, { signal: one }),
+        saver.putWrites({ ...config, signal: two }, [["list", [{ n: -2 }]]], "two"),
+        saver.putWrites({ ...config, signal: one }, [["list", list]], "one"),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+      const tuple = await other.getTuple(first.config);
+      expect(tuple?.pendingWrites).toEqual([["two", "list", [{ n: -2 }]]]);
+    });
+
+    test("a fork on purpose, by checkpoint_id, is not refused though the head has moved", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const graph = twoSteps(saver);
+      await graph.invoke({ log: ["a"] }, threadConfig("t"));
+      const { config } = await graph.getState(threadConfig("t"));
+      await twoSteps(other).invoke({ log: ["b"] }, threadConfig("t"));
+      for (const durability of DURABILITIES) {
+        await graph.invoke({ log: [durability] }, { configurable: config.configurable ?? {}, durability });
+        expect((await read(other, "t"))?.["log"]).toEqual(logOf("a", durability));
+      }
+    });
+
+    test("several checkpoints of a fork that go into one commit are not taken for another writer's", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const { signal } = new AbortController();
+      const first = await put(saver, "t", { n: 1 });
+      await put(saver, first, { n: 2 });
+      await saver.getTuple({ ...first.config, signal });
+      const branch = put(saver, first, { n: 3 }, { signal });
+      const more = put(saver, first, { n: 4 }, { signal });
+      await Promise.all([branch, more]);
+      expect(await read(saver, "t")).toEqual({ n: 4 });
+    });
+  });
+}
+
+async function expectOneWinner(
+  one: CheckpointSaver,
+  two: CheckpointSaver,
+  durability: Durability,
+  signal?: AbortSignal,
+) {
+  await withoutUnhandledRejections(async () => {
+    await twoSteps(one).invoke({ log: ["before"] }, threadConfig("t"));
+    const arrived = { x: Promise.withResolvers<void>(), y: Promise.withResolvers<void>() };
+    // Neither leaves its first step before the other has begun its own or was refused.
+    const run = async (name: "x" | "y", saver: CheckpointSaver) => {
+      const first = async () => {
+        arrived[name].resolve();
+        await Promise.all([arrived.x.promise, arrived.y.promise]);
+      };
+      const config = { ...threadConfig("t"), durability, ...(signal && { signal }) };
+      try {
+        return await twoSteps(saver, { first }).invoke({ log: [name] }, config);
+      } finally {
+        arrived[name].resolve();
+      }
+    };
+    const results = await inTime("both invocations", Promise.allSettled([run("x", one), run("y", two)]));
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    expect(refused).toMatchObject([{ code: "concurrent_writer" }]);
+    const winner = results[0]?.status === "fulfilled" ? "x" : "y";
+    const log = await logAt(two);
+    expect(log.slice(0, 3)).toEqual(logOf("before"));
+    expect(log.slice(-3)).toEqual(logOf(winner));
+    for (const saver of [one, two]) {
+      await twoSteps(saver).invoke({ log: ["after"] }, threadConfig("t"));
+      expect((await logAt(one)).slice(-3)).toEqual(logOf("after"));
+    }
+  });
+}
+
+async function logAt(saver: CheckpointSaver): Promise<string[]> {
+  const values = await read(saver, "t");
+  return values?.["log"] as string[];
+}

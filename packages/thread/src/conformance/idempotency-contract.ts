@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { ODD_TEXTS } from "./odd-text.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { until } from "./until.ts";
+import { withStorage } from "./with-storage.ts";
+
+export function idempotencyContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("idempotency keys", () => {
+    test("new, pending, then done with the response", async ({ storage, reopen }) => {
+      const claim = { key: "k", body_hash: "h" };
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "new" });
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "pending" });
+      const response = { status: 201, body: { texts: [...ODD_TEXTS, "nul \u0000"] } };
+      await storage.saveIdempotentResponse({ key: "k", response });
+      const after = reopen ? await reopen() : storage;
+      expect(await after.claimIdempotencyKey(claim)).toEqual({ state: "done", response });
+    });
+
+    test("an empty response is an answer too", async ({ storage }) => {
+      const claim = { key: "k", body_hash: "h" };
+      await storage.claimIdempotencyKey(claim);
+      await storage.saveIdempotentResponse({ key: "k", response: null });
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: null });
+    });
+
+    test("is new to one of many", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      const claim = (n: number) => (n % 2 ? storage : other).claimIdempotencyKey({ key: "k", body_hash: "h" });
+      const states = (await Promise.all(Array.from({ length: 10 }, (_, n) => claim(n)))).map(({ state }) => state);
+      expect(states.sort()).toEqual(["new", ...Array(9).fill("pending")].sort());
+    });
+
+    test("another body is refused, whether the first is done or not", async ({ storage }) => {
+      await storage.claimIdempotencyKey({ key: "k", body_hash: "h" });
+      const other = { key: "k", body_hash: "other" };
+      await expect(storage.claimIdempotencyKey(other)).rejects.toMatchObject({ code: "idempotency_mismatch" });
+      await storage.saveIdempotentResponse({ key: "k", response: 1 });
+      await expect(storage.claimIdempotencyKey(other)).rejects.toMatchObject({ code: "idempotency_mismatch" });
+      expect(await storage.claimIdempotencyKey({ key: "k", body_hash: "h" })).toEqual({ state: "done", response: 1 });
+    });
+
+    test("the same key of two scopes is two keys", async ({ storage }) => {
+      const [ann, bob] = [{ user: "ann" }, { user: "bob" }];
+      await storage.claimIdempotencyKey({ scope: ann, key: "k", body_hash: "a" });
+      expect(await storage.claimIdempotencyKey({ scope: bob, key: "k", body_hash: "b" })).toEqual({ state: "new" });
+      await storage.saveIdempotentResponse({ scope: ann, key: "k", response: "ann's" });
+      expect(await storage.claimIdempotencyKey({ scope: bob, key: "k", body_hash: "b" })).toEqual({ state: "pending" });
+      await storage.releaseIdempotencyKey({ scope: bob, key: "k" });
+      expect(await storage.claimIdempotencyKey({ key: "k", body_hash: "c" })).toEqual({ state: "new" });
+    });
+
+    test("a release frees what is pending, never what is done", async ({ storage }) => {
+      const claim = { key: "k", body_hash: "h" };
+      await storage.claimIdempotencyKey(claim);
+      await storage.releaseIdempotencyKey({ key: "k" });
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "new" });
+      await storage.saveIdempotentResponse({ key: "k", response: "r" });
+      await storage.releaseIdempotencyKey({ key: "k" });
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
+    });
+
+    test("past its time a key is new again, with another body too, and pruning forgets it", async ({ storage }) => {
+      await storage.claimIdempotencyKey({ key: "short", body_hash: "h", ttl_ms: 1 });
+      await storage.claimIdempotencyKey({ key: "short too", body_hash: "h", ttl_ms: 1 });
+      await storage.claimIdempotencyKey({ key: "long", body_hash: "h" });
+      const state = await until("the key to run out", () =>
+        storage.claimIdempotencyKey({ key: "short", body_hash: "other" }).catch(() => undefined),
+      );
+      expect(state).toEqual({ state: "new" });
+      expect(
+        await until("the other to be pruned", async () => (await storage.pruneIdempotencyKeys()) || undefined),
+      ).toBe(1);
+      expect(await storage.pruneIdempotencyKeys()).toBe(0);
+      expect(await storage.claimIdempotencyKey({ key: "long", body_hash: "h" })).toEqual({ state: "pending" });
+    });
+
+    test("takes any text as a key up to its limit", async ({ storage }) => {
+      for (const key of [...ODD_TEXTS.filter((text) => text !== ""), "k".repeat(255)]) {
+        expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "new" });
+        expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "pending" });
+      }
+      for (const key of ["", "k".repeat(256), "nul \u0000"]) {
+        const claim = storage.claimIdempotencyKey({ key, body_hash: "h" });
+        await expect(claim).rejects.toMatchObject({ code: "validation_failed" });
+      }
+    });
+  });
+}

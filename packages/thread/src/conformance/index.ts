@@ -1,0 +1,15 @@
+export { chatStoreContract } from "./chat-store-contract.ts";
+export { checkpointContract } from "./checkpoint-contract.ts";
+export { deliveryContract } from "./delivery-contract.ts";
+export { eventContract } from "./event-contract.ts";
+export { idempotencyContract } from "./idempotency-contract.ts";
+export { journalContract } from "./journal-contract.ts";
+export { messageContract } from "./message-contract.ts";
+export type { ChatStoreFixture, OpenChatStore } from "./open-chat-store-fixture.ts";
+export type { OpenStorage, StorageFixture } from "./open-storage-fixture.ts";
+export { runContract } from "./run-contract.ts";
+export { serializerContract } from "./serializer-contract.ts";
+export { sessionContract } from "./session-contract.ts";
+export { sessionManagerContract } from "./session-manager-contract.ts";
+export { storeContract } from "./store-contract.ts";
+export { taskContract } from "./task-contract.ts";

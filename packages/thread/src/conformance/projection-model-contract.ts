@@ -1,0 +1,75 @@
+import type { HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { Storage } from "../storage.ts";
+import { elsewhere, type Point, put } from "./checkpoint-line.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { expectRebuilt, human } from "./projected-conversation.ts";
+import { withStorage } from "./with-storage.ts";
+
+const RUNS = 30;
+
+interface Step {
+  /** The list of this step; its last message is edited, if there is something to say. */
+  ids: string[];
+  edit: string | null;
+  /** After which checkpoint, if not after the last. */
+  from: number | null;
+  elsewhere: boolean;
+}
+
+/** The rows against what a rebuild would make of them, whatever happens to the list. */
+export function projectionModelContract(open: OpenStorage): void {
+  describe("messages of a session, against a rebuild", () => {
+    it(
+      "are the same after every checkpoint: added, edited, removed, in another order, on another branch",
+      withStorage(open, async ({ storage, second }) => {
+        const savers = [await storage.getCheckpointer(), await elsewhere(storage, second)] as const;
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyStep(), { maxLength: 12 }), (steps) => walk(storage, savers, steps)),
+          { numRuns: RUNS },
+        );
+      }),
+    );
+  });
+}
+
+async function walk(
+  storage: Storage,
+  savers: readonly [CheckpointSaver, CheckpointSaver],
+  steps: readonly Step[],
+): Promise<void> {
+  const { id, thread_id } = await storage.createSession({});
+  const points: Point[] = [];
+  const known = new Map<string, HumanMessage>();
+  for (const step of steps) {
+    const after = step.from === null ? points.at(-1) : points[step.from % Math.max(1, points.length)];
+    const saver = savers[step.elsewhere ? 1 : 0];
+    points.push(await put(saver, after ?? thread_id, { messages: listOf(step, known) }));
+    await expectRebuilt(storage, id);
+  }
+}
+
+/** Messages that nobody has edited are the same objects as before. */
+function listOf({ ids, edit }: Step, known: Map<string, HumanMessage>): HumanMessage[] {
+  const last = ids.at(-1);
+  if (edit !== null && last !== undefined) known.set(last, human(last, edit));
+  for (const id of ids) if (!known.has(id)) known.set(id, human(id));
+  return ids.map((id) => known.get(id) as HumanMessage);
+}
+
+function anyStep(): fc.Arbitrary<Step> {
+  const ids = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g"), { maxLength: 7 });
+  return fc.record({
+    // In order twice as often: that is what a conversation does.
+    ids: fc.oneof(
+      ids.map((list) => list.toSorted()),
+      ids.map((list) => list.toSorted()),
+      ids,
+    ),
+    edit: fc.option(fc.string()),
+    from: fc.option(fc.nat({ max: 20 }), { freq: 1 }),
+    elsewhere: fc.boolean(),
+  });
+}

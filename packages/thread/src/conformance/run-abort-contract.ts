@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { claim, endOf, LEASE_MS, NO_TIME, readAll, startRun } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+export function runAbortContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("requestAbort", () => {
+    test("marks the running run for its owner and ends those that wait, each with its done", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const [one, two] = [await storage.createRun({ session_id }), await storage.createRun({ session_id })];
+      const aborted = await storage.requestAbort(session_id);
+      expect(aborted).toEqual({ ended: [one.run.id, two.run.id], marked: [lease.run_id] });
+      expect(await storage.getRun(lease.run_id)).toMatchObject({ status: "running" });
+      const ended = await storage.getRun(one.run.id);
+      expect(ended).toMatchObject({ status: "aborted", finished_at: expect.stringMatching(/Z$/), started_at: null });
+      const events = await readAll(storage, session_id);
+      expect(events.map(({ event, run_id }) => [event, run_id])).toEqual([
+        ["status", one.run.id],
+        ["done", one.run.id],
+        ["status", two.run.id],
+        ["done", two.run.id],
+      ]);
+      expect(events[1]?.data).toEqual({
+        run_id: one.run.id,
+        status: "aborted",
+        assistant_data: null,
+        message_id: null,
+      });
+      expect(await storage.requestAbort(session_id)).toEqual({ ended: [], marked: [lease.run_id] });
+      await storage.finishRun(lease, endOf("aborted"));
+      expect(await storage.requestAbort(session_id)).toEqual({ ended: [], marked: [] });
+    });
+
+    test("the next owner of a marked run is told", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      expect(await claim(storage, { lease_ms: NO_TIME })).toMatchObject({ abort_requested: false });
+      await storage.requestAbort(session_id);
+      expect(await claim(storage)).toMatchObject({ abort_requested: true });
+    });
+
+    test("frees a session that waits for a human, and the outbox gets its row", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id, input: { callback_url: "https://example.com/" } });
+      const lease = await claim(storage);
+      await storage.suspendRun(lease, []);
+      const aborted = await storage.requestAbort(session_id, lease.run_id, (run, input) => {
+        expect(run).toMatchObject({ id: lease.run_id, status: "aborted" });
+        return { url: (input as { callback_url: string }).callback_url, payload: { status: "aborted" } };
+      });
+      expect(aborted).toEqual({ ended: [lease.run_id], marked: [] });
+      expect(await storage.getSession(session_id)).toMatchObject({ status: "active", active_run_id: null });
+      expect(await storage.listDeliveries({ session_id })).toMatchObject([
+        { url: "https://example.com/", status: "pending" },
+      ]);
+    });
+
+    test("one run only, when named; never another session's", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const { run } = await storage.createRun({ session_id });
+      const other = await startRun(storage);
+      const foreign = storage.requestAbort(session_id, other.lease.run_id);
+      await expect(foreign).rejects.toMatchObject({ code: "run_not_found" });
+      await expect(storage.requestAbort("none")).rejects.toMatchObject({ code: "session_not_found" });
+      expect(await storage.requestAbort(session_id, run.id)).toEqual({ ended: [run.id], marked: [] });
+      expect(await storage.requestAbort(session_id, run.id)).toEqual({ ended: [], marked: [] });
+      expect(await storage.requestAbort(session_id, lease.run_id)).toEqual({ ended: [], marked: [lease.run_id] });
+    });
+
+    test("racing with claims, every run is either ended or claimed, and ends once", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      const sessions = await Promise.all(Array.from({ length: 10 }, () => storage.createSession({})));
+      await Promise.all(sessions.map(({ id }) => storage.createRun({ session_id: id })));
+      const claims = sessions.map(() => storage.claimRun({ owner: "w", lease_ms: LEASE_MS }));
+      const aborts = sessions.map(({ id }) => other.requestAbort(id));
+      const claimed = (await Promise.all(claims)).filter((lease) => lease !== null);
+      const ended = (await Promise.all(aborts)).flatMap((abort) => abort.ended);
+      const left = (await Promise.all(sessions.map(() => claimIfAny()))).filter((lease) => lease !== null);
+      expect(claimed.length + ended.length + left.length).toBe(10);
+      for (const lease of [...claimed, ...left]) await storage.finishRun(lease, endOf("aborted"));
+      for (const { id } of sessions) {
+        const events = await readAll(storage, id);
+        expect(events.filter(({ event }) => event === "done")).toHaveLength(1);
+      }
+
+      function claimIfAny() {
+        return storage.claimRun({ owner: "late", lease_ms: LEASE_MS });
+      }
+    });
+  });
+}

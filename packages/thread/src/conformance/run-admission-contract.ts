@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import type { NewRun } from "../storage.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { claim, endOf, idsOf, readAll, startRun, token } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+const QUEUED = { event: "status", data: { status: "queued" } } as const;
+
+export function runAdmissionContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("createRun", () => {
+    test("stores run, message and events together", async ({ storage, reopen }) => {
+      const { id: session_id } = await storage.createSession({});
+      const message = { role: "user", content: "hello" } as const;
+      const made = await storage.createRun({ session_id, message, events: [QUEUED], input: { a: 1 } });
+      expect(made.created).toBe(true);
+      expect(made.run).toMatchObject({ session_id, status: "queued", attempt: 0, agent_name: "default" });
+      expect(made.message).toMatchObject({ session_id, run_id: made.run.id, ...message });
+      const after = reopen ? await reopen() : storage;
+      expect(await after.getRun(made.run.id)).toEqual(made.run);
+      expect(await after.listMessagesForSession(session_id)).toEqual([made.message]);
+      expect(await after.getSession(session_id)).toMatchObject({ message_count: 1, active_run_id: made.run.id });
+      const { events } = await after.readEvents({ session_id });
+      expect(events).toMatchObject([{ id: 1, session_id, run_id: made.run.id, event: "status" }]);
+      expect(events[0]?.data).toEqual({ run_id: made.run.id, status: "queued" });
+    });
+
+    test("nothing is stored when any part of it can't be", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const bad: [Partial<NewRun>, string][] = [
+        [{ message: { role: "user", content: "x", parent_id: "no such message" } }, "message_not_found"],
+        [{ input: { n: 1n } }, "unserializable_value"],
+        [{ events: [{ event: "custom", data: { n: 1n } }] }, "unserializable_value"],
+        [{ events: endOf("succeeded").events }, "validation_failed"],
+      ];
+      for (const [part, code] of bad) {
+        const idempotency = { key: "k", body_hash: code };
+        const whole: NewRun = { session_id, message: { role: "user", content: "x" }, events: [QUEUED], idempotency };
+        await expect(storage.createRun({ ...whole, ...part })).rejects.toMatchObject({ code });
+      }
+      expect(await storage.listRuns(session_id)).toEqual([]);
+      expect(await storage.listMessagesForSession(session_id)).toEqual([]);
+      expect(await storage.lastEventId(session_id)).toBe(0);
+      const idempotency = { key: "k", body_hash: "good" };
+      expect((await storage.createRun({ session_id, idempotency })).created).toBe(true);
+    });
+
+    test("a session that isn't there, a deleted one, an id that is taken", async ({ storage }) => {
+      await expect(storage.createRun({ session_id: "none" })).rejects.toMatchObject({ code: "session_not_found" });
+      const { id: session_id } = await storage.createSession({});
+      const { run } = await storage.createRun({ session_id });
+      await expect(storage.createRun({ session_id, id: run.id })).rejects.toMatchObject({ code: "already_exists" });
+      await storage.deleteSession(session_id);
+      await expect(storage.createRun({ session_id })).rejects.toMatchObject({ code: "session_not_found" });
+      await expect(storage.getRun(run.id)).rejects.toMatchObject({ code: "run_not_found" });
+    });
+
+    test("the same key and body give the first run again, whatever became of it", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const run: NewRun = {
+        session_id,
+        message: { role: "user", content: "once" },
+        events: [QUEUED],
+        idempotency: { key: "k", body_hash: "h" },
+      };
+      const made = await storage.createRun(run);
+      expect(await storage.createRun(run)).toEqual({ ...made, created: false });
+      const lease = await claim(storage);
+      await storage.suspendRun(lease, []);
+      expect(await storage.createRun(run)).toMatchObject({
+        created: false,
+        run: { id: made.run.id },
+        message: made.message,
+      });
+      expect(await storage.listMessagesForSession(session_id)).toHaveLength(1);
+      expect(await storage.lastEventId(session_id)).toBe(1);
+    });
+
+    test("the same key with another body, or for another session, is a mismatch", async ({ storage }) => {
+      const [one, other] = [await storage.createSession({}), await storage.createSession({})];
+      const idempotency = { key: "k", body_hash: "h" };
+      await storage.createRun({ session_id: one.id, idempotency });
+      const mismatch = { code: "idempotency_mismatch" };
+      const changed = { session_id: one.id, idempotency: { key: "k", body_hash: "another" } };
+      await expect(storage.createRun(changed)).rejects.toMatchObject(mismatch);
+      await expect(storage.createRun({ session_id: other.id, idempotency })).rejects.toMatchObject(mismatch);
+      const elsewhere = await storage.createSession({ scopes: { user: "ann" } });
+      expect((await storage.createRun({ session_id: elsewhere.id, idempotency })).created).toBe(true);
+    });
+
+    test("a key that has run out is free again", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const idempotency = { key: "k", body_hash: "h", ttl_ms: 0 };
+      const first = await storage.createRun({ session_id, idempotency });
+      const second = await storage.createRun({ session_id, idempotency: { ...idempotency, body_hash: "another" } });
+      expect(second).toMatchObject({ created: true });
+      expect(second.run.id).not.toBe(first.run.id);
+    });
+
+    test("of many at once with one key exactly one makes the run", async ({ storage, second }) => {
+      const instances = [storage, second ? await second() : storage];
+      const { id: session_id } = await storage.createSession({});
+      const run = {
+        session_id,
+        message: { role: "user", content: "x" },
+        idempotency: { key: "k", body_hash: "h" },
+      } as const;
+      const made = await Promise.all(Array.from({ length: 12 }, (_, n) => instances[n % 2]?.createRun(run)));
+      expect(made.filter((each) => each?.created)).toHaveLength(1);
+      expect(new Set(made.map((each) => each?.run.id)).size).toBe(1);
+      expect(await storage.listMessagesForSession(session_id)).toHaveLength(1);
+    });
+
+    test("on_busy reject is refused while a run is open, and of many at once one is accepted", async ({
+      storage,
+      second,
+    }) => {
+      const instances = [storage, second ? await second() : storage];
+      const { id: session_id } = await storage.createSession({});
+      const ask = (n: number) => instances[n % 2]?.createRun({ session_id, on_busy: "reject" });
+      const answers = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => ask(n)));
+      expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      for (const answer of answers) {
+        if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "session_busy" });
+      }
+      await storage.finishRun(await claim(storage), endOf("succeeded"));
+      expect((await storage.createRun({ session_id, on_busy: "reject" })).created).toBe(true);
+    });
+
+    test("a session that waits for a human, or is inactive, takes no run", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.suspendRun(lease, []);
+      const waiting = { code: "waiting_for_approval", details: { run_id: lease.run_id } };
+      await expect(storage.createRun({ session_id })).rejects.toMatchObject(waiting);
+      await storage.requestAbort(session_id);
+      await storage.updateSession(session_id, { status: "inactive" });
+      await expect(storage.createRun({ session_id })).rejects.toMatchObject({ code: "session_inactive" });
+      await storage.updateSession(session_id, { status: "active" });
+      expect((await storage.createRun({ session_id })).created).toBe(true);
+    });
+
+    test("ends the error of the run before it", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.finishRun(lease, endOf("failed"));
+      expect(await storage.getSession(session_id)).toMatchObject({ status: "error" });
+      await storage.createRun({ session_id });
+      expect(await storage.getSession(session_id)).toMatchObject({ status: "active" });
+    });
+
+    test("its events take their place among those of a running run", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const tokens = Array.from({ length: 10 }, (_, n) =>
+        storage.appendEvents({ session_id, lease, events: [token(`${n}`), token("x")] }),
+      );
+      const runs = Array.from({ length: 5 }, () => storage.createRun({ session_id, events: [QUEUED] }));
+      await Promise.all([...tokens, ...runs]);
+      const events = await readAll(storage, session_id);
+      expect(idsOf(events)).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
+      expect(new Set(events.map(({ run_id }) => run_id)).size).toBe(6);
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { LONG_TEXT, ODD_TEXTS } from "./odd-text.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { runAbortContract } from "./run-abort-contract.ts";
+import { runAdmissionContract } from "./run-admission-contract.ts";
+import { runClaimContract } from "./run-claim-contract.ts";
+import { runEndContract } from "./run-end-contract.ts";
+import { runPauseContract } from "./run-pause-contract.ts";
+import { claim, startRun } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+export function runContract(open: OpenStorage): void {
+  runAdmissionContract(open);
+  runClaimContract(open);
+  runPauseContract(open);
+  runAbortContract(open);
+  runEndContract(open);
+
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("getRun and listRuns", () => {
+    test("give every field, newest first, by page", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({ agent_name: "coder" });
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n++) ids.unshift((await storage.createRun({ session_id })).run.id);
+      const page = async (limit?: number, offset?: number) => {
+        const bounds = { ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) };
+        return (await storage.listRuns(session_id, bounds)).map(({ id }) => id);
+      };
+      expect(await page()).toEqual(ids);
+      expect(await page(2)).toEqual(ids.slice(0, 2));
+      expect(await page(3, 3)).toEqual(ids.slice(3));
+      expect(await page(3, 5)).toEqual([]);
+      expect(await storage.getRun(ids[0] ?? "")).toEqual({
+        id: ids[0],
+        session_id,
+        status: "queued",
+        attempt: 0,
+        resumes: null,
+        agent_name: "coder",
+        agent_revision: null,
+        model: null,
+        usage: null,
+        error: null,
+        trace_id: null,
+        checkpoint_id: null,
+        created_at: expect.stringMatching(/Z$/),
+        started_at: null,
+        finished_at: null,
+      });
+    });
+
+    test("another scope's run is not there", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage, { user: "ann" });
+      await expect(storage.getRun(lease.run_id, { user: "bob" })).rejects.toMatchObject({ code: "run_not_found" });
+      await expect(storage.getRun(lease.run_id, {})).rejects.toMatchObject({ code: "run_not_found" });
+      await expect(storage.getRun("no such run")).rejects.toMatchObject({ code: "run_not_found" });
+      expect(await storage.listRuns(session_id, { scope: { user: "bob" } })).toEqual([]);
+      expect(await storage.listRuns(session_id, { scope: { user: "ann" } })).toHaveLength(1);
+      expect((await storage.getRun(lease.run_id, { user: "ann" })).id).toBe(lease.run_id);
+      expect(await storage.listRuns("no such session")).toEqual([]);
+    });
+
+    test("odd inputs, names and traces come back as they went in, also after a restart", async ({
+      storage,
+      reopen,
+    }) => {
+      const { id: session_id } = await storage.createSession({});
+      const input = { texts: [...ODD_TEXTS, LONG_TEXT, "nul \u0000", "half \ud83d of a pair"] };
+      const names = { agent_name: ODD_TEXTS[2] ?? "", model: ODD_TEXTS[5] ?? "", trace_id: ODD_TEXTS[6] ?? "" };
+      const { run } = await storage.createRun({ session_id, input, ...names });
+      const after = reopen ? await reopen() : storage;
+      expect(await after.getRun(run.id)).toMatchObject(names);
+      expect((await claim(after)).input).toEqual(input);
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
+import { finishRunWithDelivery } from "./finished-run.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { withStorage } from "./with-storage.ts";
+
+export function sessionDeletionContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("deleteSession", () => {
+    test("takes the session and its messages, and nothing of others", async ({ storage }) => {
+      const kept = await storage.createSession({});
+      const gone = await storage.createSession({});
+      for (const { id } of [kept, gone])
+        await storage.createMessage({ session_id: id, id: "m", role: "user", content: "hi" });
+      expect(await storage.deleteSession(gone.id)).toBe(true);
+      expect(await storage.getSession(gone.id)).toBeNull();
+      expect(await storage.listMessagesForSession(gone.id)).toEqual([]);
+      expect(await storage.getMessage("m")).toMatchObject({ session_id: kept.id });
+      expect(await storage.getSession(kept.id)).toMatchObject({ message_count: 1 });
+      expect(await storage.deleteSession(gone.id)).toBe(false);
+    });
+
+    test("is false for an unknown session and another scope's, which stays", async ({ storage }) => {
+      const session = await storage.createSession({ scopes: { user: "ann" } });
+      expect(await storage.deleteSession("unknown")).toBe(false);
+      expect(await storage.deleteSession(session.id, { user: "bob" })).toBe(false);
+      expect(await storage.deleteSession(session.id, {})).toBe(false);
+      expect(await storage.getSession(session.id)).toEqual(session);
+      expect(await storage.deleteSession(session.id, { user: "ann" })).toBe(true);
+    });
+
+    test("the thread stays deleted: no message, no event and no new session gets onto it", async ({
+      storage,
+      reopen,
+    }) => {
+      const { id, thread_id } = await storage.createSession({});
+      await storage.deleteSession(id);
+      const after = reopen ? await reopen() : storage;
+      const message = { session_id: id, role: "user", content: "late" } as const;
+      await expect(after.createMessage(message)).rejects.toMatchObject({ code: "session_not_found" });
+      await expect(after.createSession({ thread_id })).rejects.toMatchObject({ code: "thread_deleted" });
+      await expect(after.createSession({ id, thread_id })).rejects.toMatchObject({ code: "thread_deleted" });
+      expect(await after.countSessions()).toBe(0);
+    });
+
+    test("takes the checkpoints, and refuses those that come late", async ({ storage, second }) => {
+      const { id, thread_id } = await storage.createSession({});
+      await putCheckpoint(storage, thread_id);
+      await (second ? await second() : storage).deleteSession(id);
+      expect(await readCheckpoint(storage, thread_id)).toBeUndefined();
+      await expect(putCheckpoint(storage, thread_id)).rejects.toMatchObject({ code: "thread_deleted" });
+      expect(await readCheckpoint(storage, thread_id)).toBeUndefined();
+    });
+
+    test("of two at once one deletes", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      const { id } = await storage.createSession({});
+      const results = await Promise.all([
+        storage.deleteSession(id),
+        other.deleteSession(id),
+        storage.deleteSession(id),
+      ]);
+      expect(results.filter(Boolean)).toHaveLength(1);
+    });
+
+    test("messages that come at the same time are kept by nobody", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      const { id } = await storage.createSession({});
+      const messages = Array.from(
+        { length: 20 },
+        (_, n) => ({ session_id: id, role: "user", content: `${n}` }) as const,
+      );
+      const writes = messages.map((message) => storage.createMessage(message).catch((reason) => reason));
+      const deleted = other.deleteSession(id);
+      for (const outcome of await Promise.all(writes)) {
+        if (outcome instanceof Error)
+          expect(["session_not_found", "thread_deleted"]).toContain((outcome as { code?: string }).code);
+      }
+      expect(await deleted).toBe(true);
+      expect(await storage.listMessagesForSession(id)).toEqual([]);
+    });
+
+    test("takes runs, events and scratch artifacts; other artifacts and deliveries stay", async ({ storage }) => {
+      const delivery = { url: "https://example.com/hook", payload: { status: "done" } };
+      const { session_id, run_id } = await finishRunWithDelivery(storage, delivery);
+      const artifact = { session_id, content: "text", visibility: "public" } as const;
+      const scratch = await storage.artifacts.createArtifact({ ...artifact, name: "s", artifact_type: "scratch" });
+      const lasting = await storage.artifacts.createArtifact({ ...artifact, name: "a", artifact_type: "artifact" });
+      expect(await storage.deleteSession(session_id)).toBe(true);
+      await expect(storage.getRun(run_id)).rejects.toMatchObject({ code: "run_not_found" });
+      expect(await storage.listRuns(session_id)).toEqual([]);
+      await expect(storage.artifacts.getArtifact(scratch.id, {})).rejects.toMatchObject({ code: "artifact_not_found" });
+      expect(await storage.artifacts.getArtifact(lasting.id, {})).toMatchObject({ id: lasting.id });
+      expect(await storage.listDeliveries({ session_id })).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,35 @@
+export type {
+  Chat,
+  ChatMessage,
+  CompletedTask,
+  Conversation,
+  Profile,
+  TaskExecution,
+  TaskWorkspace,
+} from "@cognition/contract";
+export { AppError, isAppError } from "@cognition/contract";
+export type * from "./artifact-store.ts";
+export { type ChatBackend, type ChatStoreOptions, createChatStore, registerChatBackend } from "./chat/chat-backends.ts";
+export { parseChat, parseChatChange, parseChatMessage } from "./chat/chat-input.ts";
+export type * from "./chat/chat-session-store.ts";
+export { createMemorySessionStore, type MemorySessionStoreOptions } from "./chat/memory-session-store.ts";
+export {
+  createSessionManager,
+  type SessionManager,
+  type SessionManagerOptions,
+  type SessionResult,
+} from "./chat/session-manager.ts";
+export { createSqlSessionStore, type SqlSessionStoreOptions } from "./chat/sql-session-store.ts";
+export { CheckpointSaver, type CheckpointSaverOptions } from "./checkpoint/checkpoint-saver.ts";
+export { LEASE, type WriterLease } from "./checkpoint/lease.ts";
+export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
+export { Store } from "./checkpoint/store.ts";
+export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
+export type * from "./storage.ts";
+export { type ContextOptions, contextText } from "./task/context-text.ts";
+export type { ProfileData, StoredProfile } from "./task/profile-data.ts";
+export type { State } from "./task/state.ts";
+export type * from "./task/task-store.ts";
+export { createTasks, type Tasks } from "./task/tasks.ts";
+export { estimateTokens } from "./task/token-estimate.ts";
+export type { WorkspaceData } from "./task/workspace-data.ts";

@@ -1,0 +1,84 @@
+import { AppError } from "@cognition/contract";
+import { systemContext } from "./sql/context.ts";
+import type { Database, Failpoint } from "./sql/database.ts";
+import { openPostgres } from "./sql/postgres-database.ts";
+import { explainPostgresFailure } from "./sql/postgres-failure.ts";
+import { createSqlStorage } from "./sql/sql-storage.ts";
+import { openSqlite } from "./sql/sqlite-database.ts";
+import { checkSqlitePath } from "./sql/sqlite-path.ts";
+import type { Storage } from "./storage.ts";
+import { type StorageTarget, storageTarget } from "./storage-target.ts";
+
+export interface OpenStorageOptions {
+  /** Taken from the URI when left out; without either it is sqlite. */
+  backend?: Storage["backend"];
+  /** For sqlite a path, `.cognition/state.db` by default. */
+  uri?: string;
+  /** Relative paths of SQLite files start here; the current directory by default. */
+  workspace?: string;
+  /** PostgreSQL's connections, 1 to 10 by default. */
+  pool?: { min?: number; max?: number };
+  /** How long to wait for another process that writes to the same SQLite file, before `storage_busy`. */
+  busy_timeout_ms?: number;
+  /** False: a schema that is not this program's is an error instead of an upgrade. */
+  migrate?: boolean;
+  /** For tests: what gives times, ids, and a place to stop the process. */
+  clock?: () => Date;
+  ids?: () => string;
+  failpoint?: Failpoint;
+}
+
+/** Opens the storage that the URI names, ready for use. What can't be opened rejects, and leaves nothing behind. */
+export async function openStorage(options: string | OpenStorageOptions = {}): Promise<Storage> {
+  const given = typeof options === "string" ? { uri: options } : options;
+  const { migrate = true, clock, ids } = given;
+  checkNumbers(given);
+  const target = storageTarget(given);
+  const db = openDatabase(target, given);
+  const ctx = {
+    ...systemContext(db),
+    ...(clock && { now: () => clock().toISOString() }),
+    ...(ids && { newId: ids }),
+  };
+  const storage = createSqlStorage({ backend: target.backend, ctx, migrate });
+  try {
+    await storage.initialize();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw target.backend === "postgres" ? explainPostgresFailure(error, target.url) : error;
+  }
+}
+
+function openDatabase(target: StorageTarget, { pool, busy_timeout_ms, failpoint }: OpenStorageOptions): Database {
+  const hooks = failpoint && { failpoint };
+  if (target.backend === "postgres") {
+    const { min: poolMin, max: poolMax } = pool ?? {};
+    return openPostgres({
+      url: target.url,
+      ...(poolMin !== undefined && { poolMin }),
+      ...(poolMax !== undefined && { poolMax }),
+      ...hooks,
+    });
+  }
+  if (target.backend === "sqlite") checkSqlitePath(target.path);
+  return openSqlite({
+    path: target.path,
+    ...(busy_timeout_ms !== undefined && { busyTimeoutMs: busy_timeout_ms }),
+    ...hooks,
+  });
+}
+
+function checkNumbers({ pool, busy_timeout_ms = 0 }: OpenStorageOptions): void {
+  const { min = 1, max = Math.max(min, 10) } = pool ?? {};
+  const poolFits = Number.isInteger(min) && Number.isInteger(max) && min >= 0 && max >= 1 && min <= max;
+  if (!poolFits) {
+    throw new AppError(
+      "invalid_config",
+      `pool.min (${min}) and pool.max (${max}) must be whole numbers, 0 ≤ min ≤ max and 1 ≤ max`,
+    );
+  }
+  if (!(Number.isFinite(busy_timeout_ms) && busy_timeout_ms >= 0)) {
+    throw new AppError("invalid_config", `busy_timeout_ms must be a number from 0, not ${busy_timeout_ms}`);
+  }
+}

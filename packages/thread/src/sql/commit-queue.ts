@@ -1,0 +1,135 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Failpoint } from "./database.ts";
+import { isBusy } from "./errors.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import type { Tx } from "./statement.ts";
+
+const RETRY_MS = 5;
+
+interface Job {
+  body: () => Tx<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
+
+/** Group commit: all that arrives in one turn of the event loop is one transaction, and one fsync. */
+export class CommitQueue {
+  readonly #connection: SqliteConnection;
+  readonly #busyTimeoutMs: number;
+  readonly #failpoint: Failpoint | undefined;
+  #jobs: Job[] = [];
+  #flushing: Promise<void> | undefined;
+
+  constructor(connection: SqliteConnection, options: { busyTimeoutMs: number; failpoint?: Failpoint | undefined }) {
+    this.#connection = connection;
+    this.#busyTimeoutMs = options.busyTimeoutMs;
+    this.#failpoint = options.failpoint;
+  }
+
+  add<T>(body: () => Tx<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({ body, resolve: resolve as (value: unknown) => void, reject });
+      this.#flushing ??= nextTurn().then(() => this.#flush());
+    });
+  }
+
+  /** Lets what waits be written first. A caller that only ever reads would otherwise never give up its turn. */
+  async giveWay(): Promise<void> {
+    if (this.#flushing) await nextTurn();
+  }
+
+  /** Everything added so far is written, or refused. */
+  async drain(): Promise<void> {
+    await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      for (const outcome of await this.#commitWaiting()) {
+        if ("error" in outcome) outcome.job.reject(this.#connection.toStorageError(outcome.error));
+        else outcome.job.resolve(outcome.value);
+      }
+      // What the callers just resolved want to write next joins the next commit.
+      if (this.#jobs.length > 0) await nextTurn();
+    }
+    this.#flushing = undefined;
+  }
+
+  async #commitWaiting(): Promise<Outcome[]> {
+    try {
+      await this.#begin();
+    } catch (error) {
+      return this.#takeJobs().map((job) => ({ job, error }));
+    }
+    return this.#commitTogether(this.#takeJobs());
+  }
+
+  #takeJobs(): Job[] {
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    return jobs;
+  }
+
+  async #begin(): Promise<void> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      try {
+        // A deferred transaction that reads first would fail at its first write as soon as anyone else has written.
+        this.#connection.exec("begin immediate");
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  #commitTogether(jobs: Job[]): Outcome[] {
+    try {
+      this.#failpoint?.("begin");
+      const outcomes = jobs.map((job) => this.#runJob(job, jobs.length === 1));
+      this.#failpoint?.("commit");
+      this.#connection.exec("commit");
+      this.#failpoint?.("committed");
+      return outcomes;
+    } catch (error) {
+      if (this.#connection.isInTransaction) this.#connection.exec("rollback");
+      return jobs.map((job) => ({ job, error }));
+    }
+  }
+
+  /** A job that fails takes only itself back. */
+  #runJob(job: Job, alone: boolean): Outcome {
+    if (!alone) this.#connection.exec("savepoint job");
+    try {
+      const value = this.#runBody(job.body);
+      if (!alone) this.#connection.exec("release job");
+      return { job, value };
+    } catch (error) {
+      if (alone) throw error;
+      this.#connection.exec("rollback to job; release job");
+      return { job, error };
+    }
+  }
+
+  #runBody(body: () => Tx<unknown>): unknown {
+    const steps = body();
+    let step = steps.next();
+    while (!step.done) {
+      const results = step.value.map((statement) => {
+        this.#failpoint?.("statement", statement.sql);
+        return this.#connection.run(statement);
+      });
+      step = steps.next(results);
+    }
+    return step.value;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,35 @@
+import type { Compilable, Kysely } from "kysely";
+import type { Dialect } from "./dialect.ts";
+import type { QueryResult, Statement, Tx } from "./statement.ts";
+import type { Tables } from "./tables.ts";
+import type { WakeUps } from "./wake-ups.ts";
+
+/** One open database. Everything above this port is the same code for every engine. */
+export interface Database {
+  readonly dialect: Dialect;
+  /** Builds queries; it never runs them. */
+  readonly q: Kysely<Tables>;
+  /** Between the processes on this database; ends with it. */
+  readonly wakeUps: WakeUps;
+
+  /** Runs the body in one transaction and resolves once it is durable. A throw undoes all of it. */
+  transaction<T>(body: () => Tx<T>): Promise<T>;
+
+  /** As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. */
+  atomic(statements: readonly Statement[]): Promise<readonly QueryResult[]>;
+
+  /** Reads committed rows; sees every write this process was told of. */
+  read<R>(query: Compilable<R>): Promise<R[]>;
+
+  /** Several reads of one snapshot in one round trip. */
+  readAll(statements: readonly Statement[]): Promise<readonly QueryResult[]>;
+
+  /** Bytes the database takes on disk (in memory, for an in-memory one). */
+  size(): Promise<number>;
+
+  /** Waits for what was accepted, then lets go of every file and connection. Later calls reject with `storage_closed`. */
+  close(): Promise<void>;
+}
+
+/** Where a test may stop the process: told before, inside and after each write transaction. */
+export type Failpoint = (point: "begin" | "statement" | "commit" | "committed", sql?: string) => void;

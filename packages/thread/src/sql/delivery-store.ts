@@ -1,0 +1,133 @@
+import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cognition/contract";
+import { type Selectable, sql } from "kysely";
+import type { DeliveryStore, NewDelivery } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { jsonText } from "./json-text.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { scopeText } from "./scope.ts";
+import { first, rows, type Statement, statement, type Tx } from "./statement.ts";
+import type { Tables } from "./tables.ts";
+
+type DeliveryRow = Selectable<Tables["deliveries"]>;
+type Attempt = Parameters<DeliveryStore["recordAttempt"]>[1];
+
+export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
+  const { db } = ctx;
+  return {
+    getDelivery: async (delivery_id, scope) => {
+      const query = db.q.selectFrom("deliveries").selectAll().where("id", "=", delivery_id);
+      const [row] = await db.read(scope === undefined ? query : query.where("scope", "=", scopeText(scope)));
+      if (!row) throw deliveryNotFound(delivery_id);
+      return toDelivery(row);
+    },
+    listDeliveries: async ({ scope, status, session_id, ...page } = {}) => {
+      const { limit, offset } = pageBounds(page);
+      let query = db.q.selectFrom("deliveries").selectAll();
+      if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
+      if (status !== undefined) query = query.where("status", "=", status);
+      if (session_id !== undefined) query = query.where("session_id", "=", session_id);
+      return (await db.read(query.orderBy("pk", "desc").limit(limit).offset(offset))).map(toDelivery);
+    },
+    claimDeliveries: ({ limit, lease_ms }) => db.transaction(() => claimDue(ctx, limit, lease_ms)),
+    recordAttempt: (delivery_id, attempt) => db.transaction(() => recordAttempt(ctx, delivery_id, attempt)),
+    redeliver: (delivery_id, scope) => db.transaction(() => redeliver(ctx, delivery_id, scope)),
+  };
+}
+
+/** The outbox row, due at once: part of the transaction that ends or suspends the run. */
+export function insertDelivery(
+  { db, now, newId }: SqlContext,
+  { url, payload }: NewDelivery,
+  run: { session_id: string; run_id: string; scope: string },
+): Statement {
+  return statement(
+    db.q.insertInto("deliveries").values({
+      ...run,
+      id: newId(),
+      url,
+      payload: jsonText(payload, "payload"),
+      status: "pending",
+      attempts: "[]",
+      next_attempt_at: sql<number>`${sql.raw(db.dialect.nowMs)}`,
+      created_at: now(),
+    }),
+  );
+}
+
+function* claimDue({ db }: SqlContext, limit: number, lease_ms: number): Tx<Delivery[]> {
+  // As a subquery the time is asked for once; PostgreSQL would not use the index for a function that varies by row.
+  const nowMs = sql<number>`(select ${sql.raw(db.dialect.nowMs)})`;
+  const claimed = yield* rows(
+    db.q
+      .with(
+        (cte) => cte("due").materialized(),
+        (q) =>
+          q
+            .selectFrom("deliveries")
+            .select("pk")
+            // Literal, so that the index of pending deliveries fits.
+            .where(sql<boolean>`status = 'pending'`)
+            .where("next_attempt_at", "<=", nowMs)
+            .where((eb) => eb.or([eb("claimed_until", "is", null), eb("claimed_until", "<=", nowMs)]))
+            .orderBy("next_attempt_at")
+            .limit(limit)
+            .modifyEnd(sql.raw(db.dialect.skipLocked)),
+      )
+      .updateTable("deliveries")
+      .set({ claimed_until: sql<number>`${nowMs} + ${lease_ms}` })
+      .where("pk", "in", (eb) => eb.selectFrom("due").select("pk"))
+      .returningAll(),
+  );
+  return claimed.sort((a, b) => a.pk - b.pk).map(toDelivery);
+}
+
+/** A failure that is told after a success (two workers, one of them late) does not undo it. */
+function* recordAttempt({ db, now }: SqlContext, delivery_id: string, attempt: Attempt): Tx<Delivery> {
+  const ours = db.q.updateTable("deliveries").where("id", "=", delivery_id);
+  const row = yield* first(ours.set({ claimed_until: null }).returningAll());
+  if (!row) throw deliveryNotFound(delivery_id);
+  const at = now();
+  const attempts: DeliveryAttempt[] = JSON.parse(row.attempts);
+  const { status_code: status, error, duration_ms = 0 } = attempt;
+  attempts.push({ attempt: attempts.length + 1, at, status, error, duration_ms });
+  const stored = yield* first(
+    ours.set({ attempts: jsonText(attempts, "attempts"), ...outcome(row, attempt, at) }).returningAll(),
+  );
+  return toDelivery(stored ?? row);
+
+  function outcome({ status }: DeliveryRow, { ok, next_attempt_ms }: Attempt, delivered_at: string) {
+    if (ok) return { status: "delivered", delivered_at, next_attempt_at: null };
+    if (status === "delivered") return {};
+    if (next_attempt_ms === undefined) return { status: "dead", next_attempt_at: null };
+    return { status: "pending", next_attempt_at: sql<number>`${sql.raw(db.dialect.nowMs)} + ${next_attempt_ms}` };
+  }
+}
+
+function* redeliver({ db }: SqlContext, delivery_id: string, scope: Scope | undefined): Tx<Delivery> {
+  const ours = db.q.updateTable("deliveries").where("id", "=", delivery_id);
+  const due = (scope === undefined ? ours : ours.where("scope", "=", scopeText(scope))).set({
+    status: "pending",
+    next_attempt_at: sql<number>`${sql.raw(db.dialect.nowMs)}`,
+    claimed_until: null,
+    delivered_at: null,
+  });
+  const row = yield* first(due.returningAll());
+  if (!row) throw deliveryNotFound(delivery_id);
+  return toDelivery(row);
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  const { id, session_id, run_id, url, created_at, delivered_at } = row;
+  return {
+    ...{ id, session_id, run_id, url },
+    status: row.status as Delivery["status"],
+    payload: JSON.parse(row.payload),
+    attempts: JSON.parse(row.attempts),
+    next_attempt_at: row.next_attempt_at === null ? null : new Date(row.next_attempt_at).toISOString(),
+    ...{ created_at, delivered_at },
+  };
+}
+
+function deliveryNotFound(delivery_id: string): AppError {
+  return new AppError("delivery_not_found", `There is no delivery ${delivery_id}`);
+}

@@ -1,0 +1,52 @@
+import { AppError } from "@cognition/contract";
+
+/** The one place where a driver's error becomes one of ours. */
+export function storageError(error: unknown, where: string): AppError {
+  if (error instanceof AppError) return error;
+  const cause = error as { code?: string; errcode?: number; message?: string };
+  const message = cause.message ?? String(error);
+  if (isBusy(error))
+    return new AppError("storage_busy", `${where} is locked by another process: ${message}`, { cause });
+  if (isCorrupt(error))
+    return new AppError("corrupt_data", `${where} is not readable as a database: ${message}`, { cause });
+  return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** SQLite's primary result code is the low byte of the extended one. */
+function sqliteCode(error: unknown): number | undefined {
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  return code === "ERR_SQLITE_ERROR" && errcode !== undefined ? errcode & 0xff : undefined;
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
+}
+
+function isCorrupt(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** PostgreSQL chose this transaction as the victim; running it again is safe and usually succeeds. */
+export function isRetryable(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === "40001" || code === "40P01";
+}
+
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+const POSTGRES_UNIQUE_VIOLATION = "23505";
+
+/** A row with that key is there already. Also for the error that `storageError` made of it. */
+export function isUniqueViolation(error: unknown): boolean {
+  const { code, errcode, cause } = error as { code?: string; errcode?: number; cause?: unknown };
+  if (code === POSTGRES_UNIQUE_VIOLATION) return true;
+  if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) return true;
+  return cause instanceof Error && isUniqueViolation(cause);
+}

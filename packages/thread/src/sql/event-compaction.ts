@@ -1,0 +1,75 @@
+import { isAppError } from "@cognition/contract";
+import type { EventLog } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { placeholders } from "./dialect.ts";
+import { type Fold, foldEvents } from "./event-fold.ts";
+import { all, rows, type Statement, statement, type Tx } from "./statement.ts";
+import { writeThread } from "./write-thread.ts";
+
+type Compaction = Awaited<ReturnType<EventLog["compactEvents"]>>;
+
+/** One transaction per run: a long night's work holds no thread for longer than one run takes. */
+const RUNS_AT_ONCE = 100;
+
+export async function compactEvents(ctx: SqlContext, before: Date): Promise<Compaction> {
+  const { db } = ctx;
+  const due = db.q
+    .selectFrom("runs")
+    .innerJoin("threads", "threads.pk", "runs.thread")
+    .select(["runs.pk", "threads.thread_id", "runs.thread"])
+    .where("runs.compacted_at", "is", null)
+    .where("runs.finished_at", "<", before.toISOString())
+    .orderBy("runs.finished_at")
+    .orderBy("runs.pk")
+    .limit(RUNS_AT_ONCE);
+  const total: Compaction = { runs: 0, folded: 0 };
+  for (;;) {
+    const runs = await db.read(due);
+    for (const run of runs) {
+      const folded = await writeThread(db, run, () => compactRun(ctx, run)).catch(unlessDeleted);
+      if (folded > 0) total.runs++;
+      total.folded += folded;
+    }
+    if (runs.length < RUNS_AT_ONCE) return total;
+  }
+}
+
+/** A session that was deleted in between took its events along. */
+function unlessDeleted(error: unknown): number {
+  if (isAppError(error, "thread_deleted", "thread_not_found")) return 0;
+  throw error;
+}
+
+/** Gives how many events are gone. */
+function* compactRun(ctx: SqlContext, run: { pk: number; thread: number }): Tx<number> {
+  const { db } = ctx;
+  const mark = db.q
+    .updateTable("runs")
+    .set({ compacted_at: ctx.now() })
+    .where("pk", "=", run.pk)
+    .where("compacted_at", "is", null)
+    .returning("pk");
+  if ((yield* rows(mark)).length === 0) return 0;
+  const events = yield* rows(
+    db.q
+      .selectFrom("events")
+      .select(["seq", "event", "data"])
+      .where("run", "=", run.pk)
+      .where("event", "in", ["token", "reasoning", "status"])
+      .orderBy("seq"),
+  );
+  const folds = foldEvents(events);
+  yield* all(folds.flatMap((fold) => replace(ctx, run.thread, fold)));
+  return folds.reduce((sum, fold) => sum + fold.gone.length, 0);
+}
+
+function replace({ db }: SqlContext, thread: number, { seq, data, gone }: Fold): Statement[] {
+  const { dialect, q } = db;
+  const drop = `delete from events where thread = ? and seq in (${dialect.eachNumber})`;
+  return [
+    { sql: placeholders(dialect, drop), params: [thread, JSON.stringify(gone)], prepare: true },
+    statement(
+      q.updateTable("events").set({ data, folded: gone.length }).where("thread", "=", thread).where("seq", "=", seq),
+    ),
+  ];
+}

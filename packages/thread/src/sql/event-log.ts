@@ -1,0 +1,17 @@
+import type { EventLog } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { appendEvents } from "./event-append.ts";
+import { compactEvents } from "./event-compaction.ts";
+import { followEvents } from "./event-follow.ts";
+import { lastEventId, readEvents } from "./event-read.ts";
+
+/** Others that commit events themselves tell the followers by `ctx.feed.publish`. */
+export function createEventLog(ctx: SqlContext): EventLog {
+  return {
+    appendEvents: (append) => appendEvents(ctx, append),
+    readEvents: (query) => readEvents(ctx, query),
+    lastEventId: (session_id) => lastEventId(ctx, session_id),
+    followEvents: (follow) => followEvents(ctx, follow),
+    compactEvents: (before) => compactEvents(ctx, before),
+  };
+}

@@ -1,0 +1,68 @@
+import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, IdempotencyKey, parseInput } from "@cognition/contract";
+import { sql } from "kysely";
+import type { IdempotencyStore } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { jsonText } from "./json-text.ts";
+import { scopeText } from "./scope.ts";
+import { changes, first, type Tx } from "./statement.ts";
+
+const DEFAULT_TTL_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
+
+type Claim = Parameters<IdempotencyStore["claimIdempotencyKey"]>[0];
+type ClaimState = Awaited<ReturnType<IdempotencyStore["claimIdempotencyKey"]>>;
+
+export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
+  const { db } = ctx;
+  const nowMs = sql<number>`(select ${sql.raw(db.dialect.nowMs)})`;
+  return {
+    claimIdempotencyKey: async (claim) => {
+      parseInput(IdempotencyKey, claim.key, "idempotency_key");
+      return db.transaction(() => claimKey(ctx, claim));
+    },
+    // A key that ran out while its request worked has nothing to keep the answer in; the request itself stands.
+    saveIdempotentResponse: async ({ scope, key, response }) => {
+      const text = jsonText(response, "response");
+      const row = db.q.updateTable("idempotency_keys").set({ response: text });
+      await db.transaction(() => changes(row.where("scope", "=", scopeText(scope)).where("key", "=", key)));
+    },
+    releaseIdempotencyKey: async ({ scope, key }) => {
+      const row = db.q.deleteFrom("idempotency_keys").where("scope", "=", scopeText(scope)).where("key", "=", key);
+      await db.transaction(() => changes(row.where("response", "is", null)));
+    },
+    pruneIdempotencyKeys: () =>
+      db.transaction(() => changes(db.q.deleteFrom("idempotency_keys").where("expires_at", "<=", nowMs))),
+  };
+}
+
+/** The insert is the lock, also when it finds a row and changes nothing: what is read after it can't go away meanwhile. */
+export function* claimKey({ db, now }: SqlContext, claim: Claim): Tx<ClaimState> {
+  const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
+  const scope = scopeText(claim.scope);
+  const nowMs = sql.raw(db.dialect.nowMs);
+  const fresh = { body_hash, response: null, created_at: now(), expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
+  const insert = db.q.insertInto("idempotency_keys").values({ scope, key, ...fresh });
+  const mine = yield* first(
+    insert
+      .onConflict((conflict) =>
+        conflict
+          .columns(["scope", "key"])
+          .doUpdateSet(fresh)
+          .where("idempotency_keys.expires_at", "<=", sql<number>`${nowMs}`),
+      )
+      .returning("key"),
+  );
+  if (mine) return { state: "new" };
+  const known = yield* first(
+    db.q.selectFrom("idempotency_keys").selectAll().where("scope", "=", scope).where("key", "=", key),
+  );
+  if (known && known.body_hash !== body_hash) throw mismatch(key);
+  if (!known || known.response === null) return { state: "pending" };
+  return { state: "done", response: JSON.parse(known.response) };
+}
+
+export function mismatch(key: string): AppError {
+  return new AppError(
+    "idempotency_mismatch",
+    `The idempotency key ${key} was used with another body. Nothing was done; send a new key with a new request.`,
+  );
+}

@@ -1,0 +1,39 @@
+import type { Message } from "@cognition/contract";
+import type { Insertable, Selectable } from "kysely";
+import { jsonText } from "./json-text.ts";
+import type { Tables } from "./tables.ts";
+
+export type MessageRow = Selectable<Tables["messages"]>;
+
+/** Content is always JSON, a plain string too: U+0000 and unpaired surrogates then survive every engine. */
+export function toMessageRow(message: Message, scope: string, position: number | null): Insertable<Tables["messages"]> {
+  return {
+    ...message,
+    scope,
+    position,
+    left_state: null,
+    content: jsonText(message.content, "content"),
+    tool_calls: jsonText(message.tool_calls, "tool_calls"),
+    metadata: jsonText(message.metadata, "metadata"),
+  };
+}
+
+export function toMessage(row: MessageRow): Message {
+  const { id, session_id, tool_call_id, token_count, model_used, parent_id, run_id, checkpoint_id, created_at } = row;
+  const metadata = JSON.parse(row.metadata);
+  return {
+    id,
+    session_id,
+    role: row.role as Message["role"],
+    content: JSON.parse(row.content),
+    tool_calls: JSON.parse(row.tool_calls),
+    tool_call_id,
+    token_count,
+    model_used,
+    parent_id,
+    metadata: row.left_state ? { ...metadata, summarized: true } : metadata,
+    run_id,
+    checkpoint_id,
+    created_at,
+  };
+}

@@ -1,0 +1,82 @@
+import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
+import { sql } from "kysely";
+import type { MessageStore, NewMessage } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { parseNewMessage } from "./message-input.ts";
+import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { scopeText } from "./scope.ts";
+import { sessionNotFound } from "./session-store.ts";
+import { all, changes, first, statement, type Tx } from "./statement.ts";
+import { writeThread } from "./write-thread.ts";
+
+export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuildMessages"> {
+  const { db } = ctx;
+  return {
+    createMessage: async (message) =>
+      writeThread(db, { session_id: message.session_id }, () => insertMessage(ctx, message)),
+    getMessage: async (message_id, { session_id, scope } = {}) => {
+      let query = db.q.selectFrom("messages").selectAll().where("id", "=", message_id);
+      if (session_id !== undefined) query = query.where("session_id", "=", session_id);
+      if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
+      // Forks share message ids; the one that was first is the original.
+      const [row] = await db.read(query.orderBy("pk").limit(1));
+      return row ? toMessage(row) : null;
+    },
+    getMessagesBySession: async (session_id, { order = "desc", role, scope, ...page } = {}) => {
+      const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
+      let matching = db.q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
+      if (role !== undefined) matching = matching.where("role", "=", role);
+      if (scope !== undefined) matching = matching.where("scope", "=", scopeText(scope));
+      const [found, counted] = await db.readAll([
+        statement(matching.selectAll().orderBy("position", order).limit(limit).offset(offset)),
+        statement(matching.select((eb) => eb.fn.countAll().as("total"))),
+      ]);
+      const rows = (found?.rows ?? []) as unknown as MessageRow[];
+      return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
+    },
+    listMessagesForSession: async (session_id) => {
+      const query = db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id);
+      return (await db.read(query.where("position", "is not", null).orderBy("position"))).map(toMessage);
+    },
+    deleteMessagesForSession: (session_id) => db.transaction(() => deleteMessages(ctx, session_id)),
+  };
+}
+
+/**
+ * Appends to the conversation and counts. The caller holds the thread's row (`advanceThread`), which keeps positions
+ * apart. The id of a message that this session has gives that message, unchanged and counted once.
+ */
+export function* insertMessage({ db, now, newId }: SqlContext, input: NewMessage): Tx<Message> {
+  const created_at = now();
+  const message = parseNewMessage(input, { id: newId(), created_at });
+  const { session_id } = message;
+  const ofSession = db.q.selectFrom("messages").where("session_id", "=", session_id);
+  const known = input.id ? yield* first(ofSession.selectAll().where("id", "=", message.id)) : undefined;
+  if (known) return toMessage(known);
+  const place = yield* first(
+    db.q
+      .selectFrom("sessions")
+      .select(["scope", ofSession.select((eb) => eb.fn.max("position").as("last")).as("last")])
+      .where("id", "=", session_id),
+  );
+  if (!place) throw sessionNotFound(session_id);
+  if (message.parent_id !== null) {
+    const parent = yield* first(ofSession.select("id").where("id", "=", message.parent_id));
+    if (!parent) throw new AppError("message_not_found", `Session ${session_id} has no message ${message.parent_id}`);
+  }
+  const count = db.q
+    .updateTable("sessions")
+    .set({ message_count: sql<number>`message_count + 1`, updated_at: created_at })
+    .where("id", "=", session_id);
+  const row = toMessageRow(message, place.scope, (place.last ?? 0) + 1);
+  yield* all([statement(db.q.insertInto("messages").values(row)), statement(count)]);
+  return message;
+}
+
+/** The session's row is the lock: a message that comes meanwhile is either deleted and not counted, or kept and counted. */
+function* deleteMessages({ db, now }: SqlContext, session_id: string): Tx<number> {
+  const reset = db.q.updateTable("sessions").set({ message_count: 0, updated_at: now() }).where("id", "=", session_id);
+  if ((yield* changes(reset)) === 0) return 0;
+  return yield* changes(db.q.deleteFrom("messages").where("session_id", "=", session_id));
+}

@@ -1,0 +1,21 @@
+import { AppError } from "@cognition/contract";
+
+export interface Page {
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+/** SQLite knows no offset without a limit, so "all" is a limit too. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+export function pageBounds({ limit, offset = 0 }: Page, defaultLimit = NO_LIMIT): { limit: number; offset: number } {
+  return { limit: bound("limit", limit ?? defaultLimit), offset: bound("offset", offset) };
+}
+
+function bound(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  const msg = `${field} must be a whole number from 0`;
+  throw new AppError("validation_failed", `${msg}, not ${value}`, {
+    details: { errors: [{ loc: ["page", field], msg }] },
+  });
+}

@@ -1,0 +1,150 @@
+import type { Writable } from "node:stream";
+import { AppError } from "@cognition/contract";
+import pg from "pg";
+import { placeholders, postgresDialect } from "./dialect.ts";
+import { storageError } from "./errors.ts";
+import type { QueryResult, SqlValue, Statement } from "./statement.ts";
+
+export interface ConnectionOptions {
+  /** `postgresql://…`, already normalised. */
+  url: string;
+  poolMin?: number;
+  poolMax?: number;
+  connectTimeoutMs?: number;
+}
+
+/** A process stopped (SIGSTOP, a dead network) inside a transaction would hold its row locks, and so its threads, for ever. */
+const IDLE_IN_TRANSACTION_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const POOL_MAX = 10;
+const INT8_OID = 20;
+
+/** A statement ready to be sent, or a bare command such as "begin". */
+export type Query = string | pg.QueryConfig;
+
+/** A pool whose connections take many statements in one flight. Connects lazily. */
+export class PostgresConnections {
+  /** For messages: never with the password. */
+  readonly where: string;
+  readonly #pool: pg.Pool;
+  readonly #names = new Map<string, string>();
+  #closing: Promise<void> | undefined;
+
+  constructor({ url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectionOptions) {
+    this.where = `PostgreSQL at ${describeUrl(url)}`;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      min: poolMin,
+      max: poolMax,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      application_name: "cognition",
+      keepAlive: true,
+      pipeline: true,
+      types: { getTypeParser },
+    } as pg.PoolConfig);
+    // An idle connection that the server closed is replaced at the next use; without a listener it would end the process.
+    this.#pool.on("error", () => undefined);
+  }
+
+  /** A connection that was lost on the way is thrown away afterwards. */
+  async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    let broken: Error | undefined;
+    const onError = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (!(error instanceof AppError) && !isAnswer(error)) broken = error as Error;
+      throw error;
+    } finally {
+      client.removeListener("error", onError);
+      client.release(broken);
+    }
+  }
+
+  /** With a text of its own for the statement, its parameters may differ too. */
+  query({ prepare, ...statement }: Statement, text?: string, params: readonly SqlValue[] = statement.params): Query {
+    const sql = text ?? placeholders(postgresDialect, statement.sql);
+    const config: pg.QueryConfig = { text: sql, values: params as SqlValue[] };
+    return prepare ? { ...config, name: this.#nameOf(sql) } : config;
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#pool.end();
+    await this.#closing;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (this.#closing) throw new AppError("storage_closed", `The storage on ${this.where} was closed`);
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw storageError(error, `${this.where} can't be reached`);
+    }
+  }
+
+  #nameOf(sql: string): string {
+    let name = this.#names.get(sql);
+    if (name === undefined) {
+      name = `cognition_${this.#names.size}`;
+      this.#names.set(sql, name);
+    }
+    return name;
+  }
+}
+
+/** Sends everything at once, then waits for every answer; the first failure is the cause of the later ones. */
+export async function fly(client: pg.PoolClient, queries: readonly Query[]): Promise<QueryResult[]> {
+  const answers = await Promise.allSettled(inOnePacket(client, () => queries.map((query) => client.query(query))));
+  const failed = answers.find((answer) => answer.status === "rejected");
+  if (failed) throw failed.reason;
+  return answers.map((answer) => toResult((answer as PromiseFulfilledResult<pg.QueryResult>).value));
+}
+
+/**
+ * Holds back what the driver writes until all of a flight is written: a system call for each query, and a server that
+ * wakes up for each, took longer than the queries.
+ */
+function inOnePacket<T>(client: pg.PoolClient, write: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  stream.cork();
+  try {
+    return write();
+  } finally {
+    stream.uncork();
+  }
+}
+
+function toResult(answer: pg.QueryResult): QueryResult {
+  return { rows: answer.rows, changes: answer.rowCount ?? 0 };
+}
+
+/** The server answered with an error: the connection is still good. Anything else leaves it in doubt. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !error.code?.startsWith("57P") && !error.code?.startsWith("08");
+}
+
+function getTypeParser(oid: number, format?: "text" | "binary") {
+  if (oid === INT8_OID && format !== "binary") return toSafeNumber;
+  return pg.types.getTypeParser(oid, format as "text");
+}
+
+function toSafeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new AppError("corrupt_data", `A counter is beyond 2^53: ${text}`);
+  return value;
+}
+
+/** For messages: never with the password. */
+export function describeUrl(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname || "local socket"}${port ? `:${port}` : ""}${pathname}`;
+  } catch {
+    return "an unreadable URL";
+  }
+}

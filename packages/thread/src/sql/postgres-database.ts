@@ -1,0 +1,151 @@
+import { AppError } from "@cognition/contract";
+import type { Compilable } from "kysely";
+import type pg from "pg";
+import type { Database, Failpoint } from "./database.ts";
+import { placeholders, postgresDialect } from "./dialect.ts";
+import { isRetryable, storageError } from "./errors.ts";
+import { type ConnectionOptions, fly, PostgresConnections } from "./postgres-connections.ts";
+import { createPostgresWakeUps, SEND_NOTICES } from "./postgres-wake-ups.ts";
+import { type QueryResult, type Statement, statement, type Tx } from "./statement.ts";
+
+export interface PostgresOptions extends ConnectionOptions {
+  failpoint?: Failpoint;
+}
+
+const ATTEMPTS = 5;
+/** Raised by `cognition_require`, which the first migration makes. */
+const REQUIREMENT_FAILED = "CG001";
+const SNAPSHOT = "begin transaction isolation level repeatable read read only";
+
+/** Statements of one flight travel together, so a batch costs one round trip. */
+export function openPostgres({ failpoint, ...options }: PostgresOptions): Database {
+  const connections = new PostgresConnections(options);
+  const transactions = new PostgresTransactions(connections, failpoint);
+
+  async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let n = 1; ; n++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (isRetryable(error) && n < ATTEMPTS) continue;
+        throw isDriverError(error) ? storageError(error, connections.where) : error;
+      }
+    }
+  }
+
+  function readAll(statements: readonly Statement[]): Promise<QueryResult[]> {
+    const queries = statements.map((one) => connections.query(one));
+    return retrying(() =>
+      connections.use(async (client) => {
+        if (queries.length === 1) return fly(client, queries);
+        return (await fly(client, [SNAPSHOT, ...queries, "commit"])).slice(1, -1);
+      }),
+    );
+  }
+
+  const send = (notices: string) => readAll([{ sql: SEND_NOTICES, params: [notices] }]);
+  const wakeUps = createPostgresWakeUps({ url: options.url, send });
+
+  return {
+    dialect: postgresDialect,
+    q: postgresDialect.queries(),
+    wakeUps,
+    transaction: (body) => retrying(() => transactions.run(body)),
+    atomic: (statements) => retrying(() => transactions.runAtomic(statements)),
+    read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
+    readAll,
+    size: async () => Number((await readAll([{ sql: SIZE, params: [] }]))[0]?.rows[0]?.bytes),
+    close: async () => {
+      await Promise.all([wakeUps.close(), connections.close()]);
+    },
+  };
+}
+
+class PostgresTransactions {
+  readonly #connections: PostgresConnections;
+  readonly #failpoint: Failpoint | undefined;
+
+  constructor(connections: PostgresConnections, failpoint: Failpoint | undefined) {
+    this.#connections = connections;
+    this.#failpoint = failpoint;
+  }
+
+  /** All in one flight, from begin to commit. */
+  async runAtomic(statements: readonly Statement[]): Promise<QueryResult[]> {
+    return this.#connections.use(async (client) => {
+      this.#failpoint?.("begin");
+      const queries = statements.map((one, index) => this.#requiring(one, index));
+      this.#failpoint?.("commit");
+      try {
+        const answers = await fly(client, ["begin", ...queries, "commit"]);
+        this.#failpoint?.("committed");
+        return answers.slice(1, -1);
+      } catch (error) {
+        // The commit of a failed transaction is a rollback, so the connection is clean again.
+        const { code, message } = error as { code?: string; message: string };
+        if (code === REQUIREMENT_FAILED) throw statements[Number(message)]?.requireRow?.();
+        throw error;
+      }
+    });
+  }
+
+  /** A flight for each step of the body; the first takes the `begin` along. */
+  async run<T>(body: () => Tx<T>): Promise<T> {
+    return this.#connections.use(async (client) => {
+      const steps = body();
+      this.#failpoint?.("begin");
+      let opening: string[] = ["begin"];
+      try {
+        let step = steps.next();
+        while (!step.done) {
+          const answers = await this.#step(client, step.value, opening);
+          opening = [];
+          step = steps.next(answers);
+        }
+        this.#failpoint?.("commit");
+        if (opening.length === 0) await client.query("commit");
+        this.#failpoint?.("committed");
+        return step.value;
+      } catch (error) {
+        await client.query("rollback").catch(() => undefined); // the connection is gone, and the transaction with it
+        throw error;
+      }
+    });
+  }
+
+  async #step(client: pg.PoolClient, wanted: readonly Statement[], opening: string[]): Promise<QueryResult[]> {
+    const queries = wanted.map((one) => {
+      this.#failpoint?.("statement", one.sql);
+      return this.#connections.query(one);
+    });
+    const answers = (await fly(client, [...opening, ...queries])).slice(opening.length);
+    wanted.forEach((one, index) => {
+      if (one.requireRow && answers[index]?.changes !== 1) throw one.requireRow();
+    });
+    return answers;
+  }
+
+  /**
+   * In a flight nobody looks at a result before the next statement runs, so the server itself must stop:
+   * `cognition_require` raises unless there is exactly one row.
+   */
+  #requiring(one: Statement, index: number) {
+    this.#failpoint?.("statement", one.sql);
+    if (!one.requireRow) return this.#connections.query(one);
+    const sql = placeholders(postgresDialect, one.sql);
+    const text = `with required as (${sql})
+      select required.*, cognition_require((select count(*) from required) = 1, $${one.params.length + 1})
+      from (select 1) always left join required on true`;
+    return this.#connections.query(one, text, [...one.params, String(index)]);
+  }
+}
+
+/** Only what is ours: the same database may hold other schemas. */
+const SIZE = `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint as bytes
+  from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace`;
+
+function isDriverError(error: unknown): boolean {
+  return (
+    !(error instanceof AppError) && error instanceof Error && ("code" in error || /connection/i.test(error.message))
+  );
+}

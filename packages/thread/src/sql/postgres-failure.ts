@@ -1,0 +1,39 @@
+import { AppError, isAppError } from "@cognition/contract";
+import { describeUrl } from "./postgres-connections.ts";
+
+/** What a person can do about a server that does not let us in; other errors pass as they are. Never tells the password. */
+export function explainPostgresFailure(error: unknown, url: string): unknown {
+  if (!isAppError(error, "storage_unavailable")) return error;
+  const { code = "" } = innermost(error.cause) as { code?: string };
+  const { username, pathname } = new URL(url);
+  const user = decodeURIComponent(username);
+  const database = decodeURIComponent(pathname.slice(1));
+  const advice = ADVICE[code]?.({ user, database });
+  if (advice === undefined) return error;
+  const message = `PostgreSQL at ${describeUrl(url)}: ${advice} (${code}). Nothing was changed.`;
+  return new AppError("storage_unavailable", message, { cause: error.cause });
+}
+
+type Advice = (names: { user: string; database: string }) => string;
+
+const unreachable: Advice = () => "no server answers there; start it, or correct host and port in the URI";
+const refusedUser: Advice = ({ user }) =>
+  `the server refused user "${user}"; correct the user or the password in the URI`;
+
+const ADVICE: Readonly<Record<string, Advice>> = {
+  ECONNREFUSED: unreachable,
+  ECONNRESET: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  ETIMEDOUT: unreachable,
+  ENOTFOUND: () => "there is no host of that name; correct it in the URI",
+  "28P01": refusedUser,
+  "28000": refusedUser,
+  "3D000": ({ database }) => `the server has no database "${database}"; create it, or correct its name in the URI`,
+  "42501": ({ user }) => `user "${user}" may not make tables there; grant it "create" on the schema`,
+};
+
+/** A name with several addresses fails with one error for each of them. */
+function innermost(cause: unknown): unknown {
+  return cause instanceof AggregateError ? (cause.errors[0] ?? cause) : (cause ?? {});
+}

@@ -1,0 +1,79 @@
+import { isRunOutcome, type Run, type StoredEvent } from "@cognition/contract";
+import type { NewDelivery, NewEvent, RunStore } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { insertDelivery } from "./delivery-store.ts";
+import { insertEvents, storedEvents } from "./event-rows.ts";
+import { runNotFound } from "./lease-fence.ts";
+import { setSessionStatus } from "./run-end.ts";
+import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
+import { all, changes, rows, statement, type Tx } from "./statement.ts";
+import { advanceThread } from "./thread-row.ts";
+import { writeThread } from "./write-thread.ts";
+
+type Aborted = Awaited<ReturnType<RunStore["requestAbort"]>>;
+type DeliveryOf = (run: Run, input: unknown) => NewDelivery | undefined;
+
+export async function requestAbort(
+  ctx: SqlContext,
+  session_id: string,
+  run_id: string | undefined,
+  deliveryOf: DeliveryOf = () => undefined,
+): Promise<Aborted> {
+  const { events, ...aborted } = await writeThread(ctx.db, { session_id }, () =>
+    abort(ctx, session_id, run_id, deliveryOf),
+  );
+  ctx.feed.publish(session_id, events);
+  return aborted;
+}
+
+function* abort(
+  ctx: SqlContext,
+  session_id: string,
+  run_id: string | undefined,
+  deliveryOf: DeliveryOf,
+): Tx<Aborted & { events: StoredEvent[] }> {
+  const { db } = ctx;
+  const runs = yield* findRuns(ctx, session_id, run_id);
+  const owned = runs.filter(({ status }) => status === "running").map(({ id }) => id);
+  const unowned = runs.filter(({ status }) => status !== "running");
+  if (owned.length > 0) {
+    const mark = db.q.updateTable("runs").set({ abort_requested_at: ctx.now() }).where("id", "in", owned);
+    yield* changes(mark.where("abort_requested_at", "is", null));
+  }
+  const events: StoredEvent[] = [];
+  for (const run of unowned) events.push(...(yield* endRun(ctx, run, deliveryOf)));
+  if (unowned.some(({ status }) => status === "waiting_for_approval")) {
+    yield* all([setSessionStatus(ctx, session_id, "active")]);
+  }
+  return { ended: unowned.map(({ id }) => id), marked: owned, events };
+}
+
+function* findRuns({ db }: SqlContext, session_id: string, run_id: string | undefined): Tx<RunRow[]> {
+  const query = db.q.selectFrom("runs").selectAll().where("session_id", "=", session_id).orderBy("pk");
+  if (run_id === undefined) return yield* rows(query.where(IS_OPEN));
+  const found = yield* rows(query.where("id", "=", run_id));
+  if (found.length === 0) throw runNotFound(run_id);
+  return found.filter(({ status }) => !isRunOutcome(status as Run["status"]));
+}
+
+/** No worker has it, so nobody else would write its end. */
+function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOf): Tx<StoredEvent[]> {
+  const { db } = ctx;
+  const { id: run_id, session_id, scope } = row;
+  const finished_at = ctx.now();
+  const batch = { session_id, run_id, events: ABORTED, created_at: finished_at };
+  const end = db.q.updateTable("runs").set({ status: "aborted", finished_at }).where("id", "=", run_id).returningAll();
+  const [thread, ended] = yield* all([
+    advanceThread(db, { session_id }, { events: ABORTED.length }),
+    statement(end),
+    ...insertEvents(db.dialect, batch),
+  ]);
+  const delivery = deliveryOf(toRun(ended?.rows[0] as unknown as RunRow), JSON.parse(row.input));
+  if (delivery) yield* all([insertDelivery(ctx, delivery, { session_id, run_id, scope })]);
+  return storedEvents(batch, thread?.rows[0]?.event_seq as number);
+}
+
+const ABORTED: readonly NewEvent[] = [
+  { event: "status", data: { status: "idle" } },
+  { event: "done", data: { status: "aborted", assistant_data: null, message_id: null } },
+];

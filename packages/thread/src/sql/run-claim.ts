@@ -1,0 +1,118 @@
+import { AppError } from "@cognition/contract";
+import { sql } from "kysely";
+import type { ClaimedRun, Lease, RunStore } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { runFence } from "./lease-fence.ts";
+import { type RunRow, toRun } from "./run-row.ts";
+import { all, first, type Statement, statement, type Tx } from "./statement.ts";
+
+type Claim = Parameters<RunStore["claimRun"]>[0];
+
+export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
+  requireDuration(claim.lease_ms);
+  return ctx.db.transaction(() => claimFirst(ctx, claim));
+}
+
+function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
+  const { db } = ctx;
+  const candidate = yield* first(selectCandidate(ctx, claim.session_id));
+  if (!candidate) return null;
+  const [leased, started, counted] = yield* all([
+    takeLease(ctx, candidate.thread, claim),
+    startAttempt(ctx, candidate),
+    statement(
+      db.q
+        .selectFrom("events")
+        .select((eb) => eb.fn.max("ordinal").as("last"))
+        .where("run", "=", candidate.pk),
+    ),
+  ]);
+  const run = started?.rows[0] as unknown as RunRow;
+  const last = counted?.rows[0]?.last as number | null;
+  return {
+    run_id: run.id,
+    epoch: leased?.rows[0]?.epoch as number,
+    run: toRun(run),
+    thread_id: candidate.thread_id,
+    input: JSON.parse(run.input),
+    abort_requested: run.abort_requested_at !== null,
+    stalled_attempts: run.stalled_attempts,
+    next_ordinal: last === null ? 0 : last + 1,
+  };
+}
+
+/**
+ * Takes the run's row and its thread's, and passes over those that another worker has in hand. Both are read anew once
+ * they are locked, so what is asked of them here still holds at the end of the transaction. The earlier runs are not;
+ * but that none of them is open can't become untrue, since a run that has ended stays so.
+ */
+function selectCandidate({ db }: SqlContext, session_id: string | undefined) {
+  const free = sql<boolean>`(t.lease_until is null or t.lease_until <= ${sql.raw(db.dialect.nowMs)})`;
+  // Literals, so that the engines see that their indexes of open runs fit: else every claim would read all history.
+  const earlier = sql<boolean>`not exists (select 1 from runs e where e.session_id = r.session_id and e.pk < r.pk
+    and e.status in ('queued', 'running', 'waiting_for_approval'))`;
+  const query = db.q
+    .selectFrom("runs as r")
+    .innerJoin("threads as t", "t.pk", "r.thread")
+    .select(["r.pk", "r.thread", "t.thread_id", "t.head"])
+    .where(sql<boolean>`r.status in ('queued', 'running')`)
+    .where("t.deleted_at", "is", null)
+    .where(free)
+    .where(earlier);
+  const visible = session_id === undefined ? query : query.where("r.session_id", "=", session_id);
+  return visible.orderBy("r.pk").limit(1).modifyEnd(sql.raw(db.dialect.skipLocked));
+}
+
+function takeLease({ db }: SqlContext, thread: number, { owner, lease_ms }: Claim): Statement {
+  const now = sql<number>`${sql.raw(db.dialect.nowMs)}`;
+  const query = db.q
+    .updateTable("threads")
+    .set({
+      epoch: sql<number>`epoch + 1`,
+      lease_owner: owner,
+      lease_until: sql<number>`${now} + ${sql.lit(lease_ms)}`,
+    })
+    .where("pk", "=", thread)
+    .returning("epoch");
+  return statement(query);
+}
+
+/** An attempt counts as stalled when the one before it was cut off and the thread's head is still where that one began. */
+function startAttempt(
+  { db, now }: SqlContext,
+  { pk, thread, head }: { pk: number; thread: number; head: string | null },
+): Statement {
+  const query = db.q
+    .updateTable("runs")
+    .set({
+      status: "running",
+      attempt: sql<number>`attempt + 1`,
+      stalled_attempts: sql<number>`case when checkpoint_id is distinct from ${head} then 0
+        when status = 'running' then stalled_attempts + 1 else stalled_attempts end`,
+      checkpoint_id: head,
+      epoch: db.q.selectFrom("threads").select("threads.epoch").where("threads.pk", "=", thread),
+      started_at: sql<string>`coalesce(started_at, ${now()})`,
+    })
+    .where("pk", "=", pk)
+    .returningAll();
+  return statement(query);
+}
+
+export async function renewLease(
+  { db }: SqlContext,
+  lease: Lease,
+  lease_ms: number,
+): Promise<"held" | "abort_requested" | "lost"> {
+  requireDuration(lease_ms);
+  const until = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(lease_ms)}`;
+  const renew = db.q.updateTable("threads").set({ lease_until: until }).where(runFence(lease)).returning("pk");
+  const asked = db.q.selectFrom("runs").select("abort_requested_at").where("id", "=", lease.run_id);
+  const [renewed, run] = await db.atomic([statement(renew), statement(asked)]);
+  if (renewed?.rows.length !== 1) return "lost";
+  return run?.rows[0]?.abort_requested_at ? "abort_requested" : "held";
+}
+
+function requireDuration(lease_ms: number): void {
+  if (Number.isSafeInteger(lease_ms) && lease_ms >= 0) return;
+  throw new AppError("validation_failed", `lease_ms must be a whole number of milliseconds from 0, not ${lease_ms}`);
+}

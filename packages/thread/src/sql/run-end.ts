@@ -1,0 +1,101 @@
+import { AppError, isTerminalEvent, type Run } from "@cognition/contract";
+import { sql, type UpdateObject } from "kysely";
+import type { Lease, NewDelivery, NewEvent, RunEnd } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { insertDelivery } from "./delivery-store.ts";
+import { insertEvents, storedEvents } from "./event-rows.ts";
+import { jsonText } from "./json-text.ts";
+import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
+import { type RunRow, toRun } from "./run-row.ts";
+import { all, type Statement, statement, type Tx } from "./statement.ts";
+import type { Tables } from "./tables.ts";
+
+/** Where the run stands when it is left: where one that resumes it goes on. */
+export const HEAD = sql<string | null>`(select t.head from threads t where t.pk = runs.thread)`;
+
+export async function finishRun(ctx: SqlContext, lease: Lease, end: RunEnd): Promise<Run> {
+  requireOneEnd(end);
+  const finished_at = ctx.now();
+  const columns = {
+    status: end.status,
+    finished_at,
+    checkpoint_id: HEAD,
+    usage: end.usage ? jsonText(end.usage, "usage") : null,
+    error: end.error ? jsonText(end.error, "error") : null,
+  };
+  const session_status = end.status === "failed" ? "error" : "active";
+  return leaveRun(ctx, lease, { columns, session_status, events: end.events, delivery: end.delivery });
+}
+
+type RunChange = UpdateObject<Tables, "runs">;
+type SessionStatus = "active" | "error" | "waiting_for_approval";
+
+export interface Leaving {
+  columns: RunChange;
+  session_status?: SessionStatus;
+  events: readonly NewEvent[];
+  delivery?: NewDelivery | undefined;
+}
+
+/** The run stops running: its new state, its events, the outbox row, the session's status and the lease's end at once. */
+export async function leaveRun(ctx: SqlContext, lease: Lease, leaving: Leaving): Promise<Run> {
+  const batch = { run_id: lease.run_id, events: leaving.events, created_at: ctx.now() };
+  const { run, event_seq } = await writeLeased(ctx.db, lease, () =>
+    ctx.db.transaction(() => leave(ctx, lease, leaving, batch)),
+  );
+  ctx.feed.publish(run.session_id, storedEvents({ ...batch, session_id: run.session_id }, event_seq));
+  return run;
+}
+
+type Batch = { run_id: string; events: readonly NewEvent[]; created_at: string };
+
+function* leave(ctx: SqlContext, lease: Lease, leaving: Leaving, batch: Batch): Tx<{ run: Run; event_seq: number }> {
+  const { db } = ctx;
+  const [thread, left] = yield* all([
+    advanceLeased(db, lease, { events: batch.events.length, ends: true }),
+    updateRunning(ctx, lease, leaving.columns),
+  ]);
+  const row = left?.rows[0] as unknown as RunRow;
+  const thread_id = thread?.rows[0]?.thread_id as string;
+  const event_seq = thread?.rows[0]?.event_seq as number;
+  const { session_id, scope } = row;
+  yield* all([
+    ...insertEvents(db.dialect, { ...batch, thread_id }),
+    ...(leaving.delivery ? [insertDelivery(ctx, leaving.delivery, { session_id, run_id: row.id, scope })] : []),
+    ...(leaving.session_status ? [setSessionStatus(ctx, session_id, leaving.session_status)] : []),
+  ]);
+  return { run: toRun(row), event_seq };
+}
+
+/** Compare-and-set: from running under this very lease, or not at all. */
+function updateRunning({ db }: SqlContext, lease: Lease, columns: RunChange): Statement {
+  const query = db.q
+    .updateTable("runs")
+    .set(columns)
+    .where("id", "=", lease.run_id)
+    .where("epoch", "=", lease.epoch)
+    .where("status", "=", "running")
+    .returningAll();
+  return { ...statement(query), requireRow: leaseRefused };
+}
+
+/** A session that somebody set inactive stays so. */
+export function setSessionStatus({ db, now }: SqlContext, session_id: string, status: SessionStatus): Statement {
+  return statement(
+    db.q
+      .updateTable("sessions")
+      .set({ status, updated_at: now() })
+      .where("id", "=", session_id)
+      .where("status", "<>", "inactive"),
+  );
+}
+
+function requireOneEnd({ events, status }: RunEnd): void {
+  const ends = events.filter(({ event }) => isTerminalEvent(event));
+  const last = events.at(-1);
+  if (ends.length === 1 && ends[0] === last && last?.data.status === status) return;
+  throw new AppError(
+    "validation_failed",
+    `A run's end needs exactly one done event, last of all and with status ${status}; nothing was stored`,
+  );
+}

@@ -1,0 +1,56 @@
+import { AppError, isRunOutcome, type Run } from "@cognition/contract";
+import type { Lease, NewDelivery, NewEvent } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { refuseEnd } from "./event-append.ts";
+import { jsonText } from "./json-text.ts";
+import { runNotFound } from "./lease-fence.ts";
+import { HEAD, leaveRun, setSessionStatus } from "./run-end.ts";
+import { toRun } from "./run-row.ts";
+import { all, first, type Tx } from "./statement.ts";
+import { writeThread } from "./write-thread.ts";
+
+/** Its number in the line is its row's, so it stands where it stood: before everything that came after it. */
+export async function releaseRun(ctx: SqlContext, lease: Lease): Promise<void> {
+  await leaveRun(ctx, lease, { columns: { status: "queued" }, events: [] });
+}
+
+/** Reaching a human is progress: what was cut off before no longer counts against the run. */
+export async function suspendRun(
+  ctx: SqlContext,
+  lease: Lease,
+  events: readonly NewEvent[],
+  delivery?: NewDelivery,
+): Promise<Run> {
+  events.forEach(refuseEnd);
+  const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD };
+  return leaveRun(ctx, lease, { columns, session_status: "waiting_for_approval", events, delivery });
+}
+
+export async function resumeRun(ctx: SqlContext, run_id: string, input: unknown): Promise<Run> {
+  const { db } = ctx;
+  const text = jsonText(input, "input");
+  const [found] = await db.read(db.q.selectFrom("runs").select("session_id").where("id", "=", run_id));
+  if (!found) throw runNotFound(run_id);
+  return writeThread(db, found, () => resume(ctx, run_id, text));
+}
+
+function* resume(ctx: SqlContext, run_id: string, input: string): Tx<Run> {
+  const { q } = ctx.db;
+  const answer = q.updateTable("runs").set({ status: "queued", input }).where("id", "=", run_id);
+  const resumed = yield* first(answer.where("status", "=", "waiting_for_approval").returningAll());
+  if (!resumed) {
+    const run = yield* first(q.selectFrom("runs").select("status").where("id", "=", run_id));
+    throw run ? notWaiting(run_id, run.status as Run["status"]) : runNotFound(run_id);
+  }
+  yield* all([setSessionStatus(ctx, resumed.session_id, "active")]);
+  return toRun(resumed);
+}
+
+function notWaiting(run_id: string, status: Run["status"]): AppError {
+  return isRunOutcome(status)
+    ? new AppError("run_ended", `Run ${run_id} has ended as ${status}; it takes no answer`)
+    : new AppError(
+        "already_answered",
+        `Run ${run_id} is ${status}: it was answered already, and this answer is not kept`,
+      );
+}

@@ -1,0 +1,28 @@
+import type { Run } from "@cognition/contract";
+import { type Selectable, sql } from "kysely";
+import type { Tables } from "./tables.ts";
+
+export type RunRow = Selectable<Tables["runs"]>;
+
+/** What still stands in its thread's line. Literals, so that the index of just these fits, however long the history. */
+export const IS_OPEN = sql<boolean>`status in ('queued', 'running', 'waiting_for_approval')`;
+
+export function toRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    session_id: row.session_id,
+    status: row.status as Run["status"],
+    attempt: row.attempt,
+    resumes: row.resumes,
+    agent_name: row.agent_name,
+    agent_revision: row.agent_revision,
+    model: row.model,
+    usage: row.usage === null ? null : JSON.parse(row.usage),
+    error: row.error === null ? null : JSON.parse(row.error),
+    trace_id: row.trace_id,
+    checkpoint_id: row.checkpoint_id,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+  };
+}

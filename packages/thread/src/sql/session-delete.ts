@@ -1,0 +1,23 @@
+import { deleteThread } from "../checkpoint/delete-thread.ts";
+import type { SqlContext } from "./context.ts";
+import { all, changes, first, statement, type Tx } from "./statement.ts";
+
+/** The thread goes first: its tombstone is the lock that a late writer meets. Messages and runs go with the row. */
+export function* deleteSession(ctx: SqlContext, session_id: string, scope: string | undefined): Tx<boolean> {
+  const { q } = ctx.db;
+  const found = q
+    .selectFrom("sessions")
+    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+    .select(["threads.pk", "threads.thread_id"])
+    .where("sessions.id", "=", session_id);
+  const thread = yield* first(scope === undefined ? found : found.where("sessions.scope", "=", scope));
+  if (!thread) return false;
+  yield* deleteThread(ctx, thread.thread_id);
+  const scratch = q.deleteFrom("artifacts").where("session_id", "=", session_id).where("artifact_type", "=", "scratch");
+  yield* all([
+    statement(q.deleteFrom("events").where("thread", "=", thread.pk)),
+    statement(q.deleteFrom("tool_calls").where("thread", "=", thread.pk)),
+    statement(scratch),
+  ]);
+  return (yield* changes(q.deleteFrom("sessions").where("id", "=", session_id))) === 1;
+}

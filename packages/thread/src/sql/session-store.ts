@@ -1,0 +1,90 @@
+import { AppError, type Session } from "@cognition/contract";
+import { sql } from "kysely";
+import type { NewSession, SessionPatch, SessionStore } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { scopeText } from "./scope.ts";
+import { createSession } from "./session-create.ts";
+import { deleteSession } from "./session-delete.ts";
+import { sessionConditions } from "./session-filter.ts";
+import { mergeConfig, parseNewSession, parseSessionPatch } from "./session-input.ts";
+import { selectSessions, toSession } from "./session-row.ts";
+import { changes, first, type Tx } from "./statement.ts";
+
+export function createSessionStore(ctx: SqlContext): SessionStore {
+  const { db } = ctx;
+
+  async function getSession(session_id: string, scope?: Session["scopes"]): Promise<Session | null> {
+    const conditions = sessionConditions(db, scope === undefined ? {} : { scope });
+    const [row] = await db.read(
+      selectSessions(db)
+        .where("s.id", "=", session_id)
+        .where((eb) => eb.and(conditions)),
+    );
+    return row ? toSession(row) : null;
+  }
+
+  return {
+    getSession,
+    createSession: async (session: NewSession) => {
+      const input = parseNewSession(session);
+      return db.transaction(() => createSession(ctx, input));
+    },
+    listSessions: async ({ limit, offset, ...filter } = {}) => {
+      const page = pageBounds({ limit, offset });
+      const conditions = sessionConditions(db, filter);
+      const query = selectSessions(db)
+        .where((eb) => eb.and(conditions))
+        .orderBy("s.pk", "desc");
+      return (await db.read(query.limit(page.limit).offset(page.offset))).map(toSession);
+    },
+    countSessions: async (filter = {}) => {
+      const conditions = sessionConditions(db, filter);
+      const query = db.q.selectFrom("sessions as s").select((eb) => eb.fn.countAll<number>().as("total"));
+      const [row] = await db.read(query.where((eb) => eb.and(conditions)));
+      return row?.total ?? 0;
+    },
+    updateSession: async (session_id, patch, scope) => {
+      const input = parseSessionPatch(patch);
+      if (Object.values(input).every((value) => value === undefined)) return getSession(session_id, scope);
+      const scoped = scope === undefined ? undefined : scopeText(scope);
+      return db.transaction(() => updateSession(ctx, session_id, scoped, input));
+    },
+    updateMessageCount: async (session_id, delta) => {
+      if (!Number.isSafeInteger(delta))
+        throw new AppError("validation_failed", `delta must be a whole number, not ${delta}`);
+      const counted = sql<number>`case when message_count + ${delta} < 0 then 0 else message_count + ${delta} end`;
+      const query = db.q.updateTable("sessions").set({ message_count: counted }).where("id", "=", session_id);
+      if ((await db.transaction(() => changes(query))) === 0) throw sessionNotFound(session_id);
+    },
+    deleteSession: (session_id, scope) => {
+      const scoped = scope === undefined ? undefined : scopeText(scope);
+      return db.transaction(() => deleteSession(ctx, session_id, scoped));
+    },
+  };
+}
+
+export function sessionNotFound(session_id: string): AppError {
+  return new AppError("session_not_found", `There is no session ${session_id}`);
+}
+
+/** The first write is the lock, so the config read with it is the one that is merged. */
+function* updateSession(
+  { db, now }: SqlContext,
+  session_id: string,
+  scope: string | undefined,
+  patch: ReturnType<typeof parseSessionPatch>,
+): Tx<Session | null> {
+  const touch = db.q.updateTable("sessions").set({ updated_at: now() }).where("id", "=", session_id);
+  const stored = yield* first((scope === undefined ? touch : touch.where("scope", "=", scope)).returning("config"));
+  if (!stored) return null;
+  const { config, metadata, ...columns } = patch as SessionPatch;
+  const set = {
+    ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
+    ...(config && { config: mergeConfig(stored.config, config) }),
+    ...(metadata && { metadata: JSON.stringify(metadata) }),
+  };
+  yield* changes(db.q.updateTable("sessions").set(set).where("id", "=", session_id));
+  const row = yield* first(selectSessions(db).where("s.id", "=", session_id));
+  return row ? toSession(row) : null;
+}

@@ -1,0 +1,94 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { storageError } from "./errors.ts";
+import type { QueryResult, SqlValue, Statement } from "./statement.ts";
+
+/**
+ * SQLite itself would sleep on the thread while it waits for another process, and heartbeats with it. So it waits
+ * hardly at all, and the commit queue asks again from a timer.
+ */
+const BLOCKING_WAIT_MS = 2;
+/** Changing the journal mode takes the file's lock, which another process that is just opening it may hold. */
+const OPENING_WAIT_MS = 5_000;
+/**
+ * The log is written over from its beginning after each checkpoint (every 4 MB). Cut down below that, it would have to
+ * grow again, and a commit that makes its file longer took 1.5 times as long; only what a long reader held up is cut off.
+ */
+const WAL_KEPT_BYTES = 16 * 2 ** 20;
+/** Dynamic queries (filters, lists) are few in shape; this bound only keeps a pathological caller from growing memory. */
+const STATEMENTS_KEPT = 500;
+
+interface Prepared {
+  statement: StatementSync;
+  reads: boolean;
+}
+
+/** The one connection to a file. Its statements are prepared once. */
+export class SqliteConnection {
+  readonly path: string;
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(path: string) {
+    this.path = path;
+    this.#db = openFile(path);
+  }
+
+  run({ sql, params, requireRow }: Statement): QueryResult {
+    const { statement, reads } = this.#prepare(sql);
+    let result: QueryResult;
+    if (reads) {
+      const rows = statement.all(...params) as Record<string, SqlValue>[];
+      result = { rows, changes: rows.length };
+    } else {
+      result = { rows: [], changes: Number(statement.run(...params).changes) };
+    }
+    if (requireRow && result.changes !== 1) throw requireRow();
+    return result;
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  get isInTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  /** SQLite's own errors as ours; any other as it is. */
+  toStorageError(error: unknown): unknown {
+    const { code } = error as { code?: string };
+    return code === "ERR_SQLITE_ERROR" ? storageError(error, `SQLite database ${this.path}`) : error;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    let known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    known = { statement, reads: statement.columns().length > 0 };
+    if (this.#prepared.size >= STATEMENTS_KEPT) this.#prepared.delete(this.#prepared.keys().next().value as string);
+    this.#prepared.set(sql, known);
+    return known;
+  }
+}
+
+function openFile(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    db = new DatabaseSync(path);
+    db.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}; pragma journal_mode = wal`);
+    // FULL: a commit that was acknowledged survives a power cut, not only a crash of the process.
+    db.exec(`pragma busy_timeout = ${BLOCKING_WAIT_MS}; pragma synchronous = full; pragma foreign_keys = on`);
+    db.exec(`pragma journal_size_limit = ${WAL_KEPT_BYTES}`);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw storageError(error, `SQLite database ${path} can't be opened`);
+  }
+}

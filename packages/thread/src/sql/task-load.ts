@@ -1,0 +1,63 @@
+import { AppError, type Scope } from "@cognition/contract";
+import type { Selectable } from "kysely";
+import type { StoredTask } from "../task/task-store.ts";
+import { newWorkspace } from "../task/workspace-data.ts";
+import type { Database } from "./database.ts";
+import { type MessageRow, toMessage } from "./message-row.ts";
+import { profileNotFound, toStoredProfile } from "./profile-store.ts";
+import { scopeText } from "./scope.ts";
+import { statement } from "./statement.ts";
+import type { Tables } from "./tables.ts";
+
+interface Which {
+  task_id: string;
+  user_id?: string;
+  scope?: Scope;
+}
+
+type TaskRow = Selectable<Tables["task_workspaces"]> & { last_updated: string };
+
+/** One snapshot, so that the messages are those of the moment in which the task was open. */
+export async function loadTask({ q, readAll }: Database, which: Which): Promise<StoredTask> {
+  const scope = scopeText(which.scope);
+  let task = q
+    .selectFrom("task_workspaces as t")
+    .innerJoin("sessions as s", "s.id", "t.conversation_id")
+    .where("t.scope", "=", scope)
+    .where("t.task_id", "=", which.task_id);
+  if (which.user_id !== undefined) task = task.where("t.user_id", "=", which.user_id);
+  const [profiles, tasks, messages] = await readAll([
+    statement(
+      q
+        .selectFrom("user_profiles")
+        .selectAll()
+        .where("scope", "=", scope)
+        .where("user_id", "=", which.user_id ?? task.select("t.user_id")),
+    ),
+    statement(task.selectAll("t").select("s.updated_at as last_updated")),
+    statement(
+      q
+        .selectFrom("messages")
+        .selectAll()
+        .where("session_id", "=", task.select("t.conversation_id"))
+        .where("position", "is not", null)
+        .orderBy("position"),
+    ),
+  ]);
+  const profile = profiles?.rows[0] as Parameters<typeof toStoredProfile>[0] | undefined;
+  if (!profile && which.user_id !== undefined) throw profileNotFound(which.user_id);
+  const row = tasks?.rows[0] as unknown as TaskRow | undefined;
+  if (!row || !profile) throw taskNotFound(which.task_id);
+  const { task_id, user_id, conversation_id, query, last_updated } = row;
+  return {
+    ...{ task_id, user_id, conversation_id, query, last_updated },
+    scope: JSON.parse(row.scope),
+    profile: toStoredProfile(profile),
+    workspace: { ...newWorkspace(""), ...JSON.parse(row.workspace_data) },
+    messages: ((messages?.rows ?? []) as unknown as MessageRow[]).map(toMessage),
+  };
+}
+
+function taskNotFound(task_id: string): AppError {
+  return new AppError("task_not_found", `There is no task ${task_id} of this user; a task that is complete is gone`);
+}

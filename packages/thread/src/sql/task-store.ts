@@ -1,0 +1,100 @@
+import { isAppError } from "@cognition/contract";
+import { sql } from "kysely";
+import { taskCompleted } from "../task/task-completed.ts";
+import type { TaskChange, TaskChanged, TaskRef, TaskStore } from "../task/task-store.ts";
+import { newWorkspace, type WorkspaceData } from "../task/workspace-data.ts";
+import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { placeholders } from "./dialect.ts";
+import { jsonText } from "./json-text.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { changeProfile } from "./profile-store.ts";
+import { scopeText } from "./scope.ts";
+import { changes, type Statement, type Tx } from "./statement.ts";
+import { loadTask } from "./task-load.ts";
+import { appendMessage } from "./task-message.ts";
+import { startTask } from "./task-start.ts";
+import { writeConversation } from "./write-conversation.ts";
+
+export function createTaskStore(ctx: SqlContext): TaskStore {
+  const { db, now } = ctx;
+  return {
+    startTask: (task) => startTask(ctx, task),
+    loadTask: (task) => loadTask(db, task),
+    changeTask: async (task, wanted) => {
+      try {
+        return await writeConversation(db, task.conversation_id, () => changeTask(ctx, task, wanted));
+      } catch (error) {
+        throw isAppError(error, "conversation_not_found") ? taskCompleted(task.task_id) : error;
+      }
+    },
+    completeTask: async (task, wanted) => {
+      const { task_id, conversation_id } = task;
+      const done = { task_id, conversation_id, completed_at: now() };
+      try {
+        const changed = await writeConversation(db, task.conversation_id, () => completeTask(ctx, task, wanted));
+        return { ...changed, done };
+      } catch (error) {
+        // Completed before, or gone with its conversation: there is nothing left that this call could lose.
+        const over = isAppError(error, "task_completed", "conversation_not_found");
+        if (!over) throw error;
+        if (wanted.length > 0) throw taskCompleted(task.task_id);
+        return { messages: [], done };
+      }
+    },
+    listTasks: async ({ user_id, scope, ...page } = {}) => {
+      const { limit, offset } = pageBounds(page);
+      let query = db.q.selectFrom("task_workspaces as t").innerJoin("sessions as s", "s.id", "t.conversation_id");
+      if (user_id !== undefined) query = query.where("t.user_id", "=", user_id);
+      if (scope !== undefined) query = query.where("t.scope", "=", scopeText(scope));
+      const columns = ["t.scope", "t.task_id", "t.user_id", "t.conversation_id", "t.query", "t.created_at"] as const;
+      // Messages move the conversation's time alone: writing the workspace's too would cost a second row.
+      const used = sql<string>`case when s.updated_at > t.updated_at then s.updated_at else t.updated_at end`;
+      const newest = query.orderBy("t.created_at", "desc").orderBy("t.task_id", "desc");
+      const found = await db.read(newest.select(columns).select(used.as("updated_at")).limit(limit).offset(offset));
+      return found.map((row) => ({ ...row, scope: JSON.parse(row.scope) }));
+    },
+  };
+}
+
+function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange[]): Tx<TaskChanged> {
+  const { db, now } = ctx;
+  const scope = scopeText(task.scope);
+  const [found] = yield [findTask(db, scope, task)];
+  const open = found?.rows[0];
+  if (!open) throw taskCompleted(task.task_id);
+  const before: WorkspaceData = { ...newWorkspace(""), ...JSON.parse(open["workspace_data"] as string) };
+  let workspace = before;
+  const changed: TaskChanged = { messages: [] };
+  for (const change of wanted) {
+    if ("message" in change) {
+      changed.messages.push(yield* appendMessage(ctx, scope, { ...change.message, session_id: task.conversation_id }));
+    } else if ("workspace" in change) workspace = change.workspace(workspace);
+    else changed.profile = yield* changeProfile(ctx, scope, task.user_id, change.profile);
+  }
+  if (workspace !== before) {
+    const row = { workspace_data: jsonText(workspace, "workspace"), updated_at: now() };
+    const update = db.q.updateTable("task_workspaces").set(row);
+    yield* changes(update.where("scope", "=", scope).where("task_id", "=", task.task_id));
+  }
+  return wanted.some((change) => "workspace" in change) ? { ...changed, workspace } : changed;
+}
+
+/** Not locked: whoever changes or completes a task holds its conversation's thread. */
+function findTask({ dialect }: Database, scope: string, { task_id, user_id, conversation_id }: TaskRef): Statement {
+  return {
+    sql: placeholders(
+      dialect,
+      "select workspace_data from task_workspaces where scope = ? and task_id = ? and user_id = ? and conversation_id = ?",
+    ),
+    params: [scope, task_id, user_id, conversation_id],
+    prepare: true,
+  };
+}
+
+function* completeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange[]): Tx<TaskChanged> {
+  const changed = yield* changeTask(ctx, task, wanted);
+  const row = ctx.db.q.deleteFrom("task_workspaces").where("scope", "=", scopeText(task.scope));
+  yield* changes(row.where("task_id", "=", task.task_id));
+  return changed;
+}

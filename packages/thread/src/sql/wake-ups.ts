@@ -1,0 +1,21 @@
+/** `any`: some may have gone unheard, so whoever follows should look. */
+export type News = readonly string[] | "any";
+
+/**
+ * How a process hears that sessions have new events from another process. Only a hint: it may come late, twice or
+ * never, and followers look for themselves now and then.
+ */
+export interface WakeUps {
+  /** After the commit. Neither waits nor fails. */
+  send(session_id: string): void;
+  /** Costs nothing while nobody listens. Gives the way to stop. */
+  listen(onNews: (news: News) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** For a database that no other process can see. */
+export const noWakeUps: WakeUps = {
+  send: () => undefined,
+  listen: () => () => undefined,
+  close: async () => undefined,
+};
