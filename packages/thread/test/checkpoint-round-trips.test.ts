@@ -1,0 +1,58 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { createAgent, fakeModel, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Database } from "../src/sql/database.ts";
+import { createSessionStore } from "../src/sql/session-store.ts";
+import { countRows, savers } from "./checkpoint-database.ts";
+
+const echo = tool(async ({ text }) => text, {
+  name: "echo",
+  description: "Echoes",
+  schema: z.object({ text: z.string() }),
+});
+
+function agentModel(turns: number) {
+  let model = fakeModel();
+  for (let n = 0; n < turns; n++) {
+    const calls = ["a", "b", "c"].map((id) => ({ id: `${n}${id}`, name: "echo", args: { text: id } }));
+    model = model.respond(new AIMessage({ content: "calling", tool_calls: calls }));
+  }
+  return model.respond(new AIMessage("done"));
+}
+
+describe.each(savers)("flights to the database on $name", ({ run }) => {
+  it.each(["sync", "async"] as const)(
+    "a superstep, its writes and its checkpoint, costs at most two (%s)",
+    (durability) => {
+      const flights = { atomic: 0, transaction: 0, read: 0 };
+      const counted = (db: Database): Database => ({
+        ...db,
+        atomic: (statements) => {
+          flights.atomic++;
+          return db.atomic(statements);
+        },
+        transaction: (body) => {
+          flights.transaction++;
+          return db.transaction(body);
+        },
+        readAll: (statements) => {
+          flights.read++;
+          return db.readAll(statements);
+        },
+      });
+      return run(async ({ db, ctx, saver }) => {
+        const { thread_id } = await createSessionStore(ctx).createSession({});
+        const agent = createAgent({ model: agentModel(10), tools: [echo], checkpointer: saver });
+        Object.assign(flights, { atomic: 0, transaction: 0, read: 0 });
+        await agent.invoke({ messages: [new HumanMessage("go")] }, { configurable: { thread_id }, durability });
+        const steps = await countRows(db, "checkpoints");
+        expect(steps).toBeGreaterThan(20);
+        expect(flights.atomic).toBeLessThanOrEqual(2 * steps);
+        // The first checkpoint of a thread finds its messages' beginning; after that nothing is read or rebuilt.
+        expect(flights.transaction).toBeLessThanOrEqual(1);
+        expect(flights.read).toBeLessThanOrEqual(3);
+      }, counted);
+    },
+  );
+});

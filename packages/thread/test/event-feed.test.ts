@@ -1,0 +1,235 @@
+import { Client } from "pg";
+import { describe, expect, it } from "vitest";
+import { collect, inTime } from "../src/conformance/collect.ts";
+import { idsOf, upTo } from "../src/conformance/started-run.ts";
+import { until } from "../src/conformance/until.ts";
+import { type SqlContext, systemContext } from "../src/sql/context.ts";
+import type { Database } from "../src/sql/database.ts";
+import { createEventFeed } from "../src/sql/event-feed.ts";
+import { createEventLog } from "../src/sql/event-log.ts";
+import { createSubscription } from "../src/sql/event-subscription.ts";
+import { migrate } from "../src/sql/migrate.ts";
+import { packNotices } from "../src/sql/postgres-wake-ups.ts";
+import { createSessionStore } from "../src/sql/session-store.ts";
+import { noWakeUps } from "../src/sql/wake-ups.ts";
+import { databases, type EmptyDatabase } from "./databases.ts";
+
+const NEVER = 2 ** 31 - 1;
+const EVENT = { event: "custom", data: {} } as const;
+
+const [sqlite, postgres] = databases.map(({ create }) => create) as [Create, Create];
+
+type Create = () => Promise<EmptyDatabase>;
+
+/** A writer and a follower on the same data, as two processes have it. */
+async function withTwo(
+  create: Create,
+  follower: (db: Database) => SqlContext,
+  body: (writer: SqlContext, reader: SqlContext, data: EmptyDatabase) => Promise<void>,
+): Promise<void> {
+  const data = await create();
+  const writer = systemContext(data.open());
+  const reader = follower(data.open());
+  try {
+    await migrate(writer.db);
+    await body(writer, reader, data);
+  } finally {
+    for (const { feed, db } of [writer, reader]) {
+      feed.close();
+      await db.close();
+    }
+    await data.remove();
+  }
+}
+
+function withPollingOnly(db: Database): SqlContext {
+  const deaf: Database = { ...db, wakeUps: noWakeUps };
+  return { ...systemContext(deaf), feed: createEventFeed(deaf, { pollMs: 20 }) };
+}
+
+function withWakeUpsOnly(db: Database): SqlContext {
+  return { ...systemContext(db), feed: createEventFeed(db, { pollMs: NEVER }) };
+}
+
+async function followAppends(writer: SqlContext, reader: SqlContext): Promise<void> {
+  const { id: session_id } = await createSessionStore(writer).createSession({});
+  const follower = createEventLog(reader).followEvents({ session_id, after: 0 })[Symbol.asyncIterator]();
+  const log = createEventLog(writer);
+  for (const id of upTo(5)) {
+    const next = follower.next();
+    await log.appendEvents({ session_id, events: [EVENT] });
+    expect((await inTime(`event ${id}`, next)).value?.id).toBe(id);
+  }
+  await follower.return?.();
+}
+
+describe.each(databases)("followers in another process, on $name", ({ create }) => {
+  it("find events by looking alone, when no wake-up ever comes", () => withTwo(create, withPollingOnly, followAppends));
+
+  it("are woken, when they never look", () => withTwo(create, withWakeUpsOnly, followAppends));
+
+  it("one look serves followers of many sessions, and reads nothing for those without news", () =>
+    withTwo(create, withPollingOnly, async (writer, reader) => {
+      const store = createSessionStore(writer);
+      const sessions = await Promise.all(upTo(10).map(() => store.createSession({})));
+      const controller = new AbortController();
+      const { signal } = controller;
+      const followers = sessions.map(({ id: session_id }) =>
+        createEventLog(reader).followEvents({ session_id, after: 0, signal })[Symbol.asyncIterator](),
+      );
+      const pending = followers.map((follower) => follower.next());
+      await until("all follow", async () => (reader.feed.followers === 10 ? true : undefined));
+      const last = sessions.at(-1)?.id ?? "";
+      await createEventLog(writer).appendEvents({ session_id: last, events: [EVENT] });
+      expect(await inTime("the event", pending.at(-1) as Promise<unknown>)).toMatchObject({
+        value: { session_id: last },
+      });
+      controller.abort();
+      for (const follower of pending.slice(0, -1))
+        expect(await inTime("the end", follower)).toMatchObject({ done: true });
+      expect(reader.feed.followers).toBe(0);
+    }));
+});
+
+describe("wake-ups on postgres", () => {
+  it("come back by themselves when their connection is lost, and nothing is missed", () =>
+    withTwo(postgres, withWakeUpsOnly, async (writer, reader, { uri }) => {
+      const { id: session_id } = await createSessionStore(writer).createSession({});
+      const events = collect(
+        createEventLog(reader).followEvents({ session_id, after: 0 }),
+        (taken) => taken.length === 3,
+      );
+      const log = createEventLog(writer);
+      await log.appendEvents({ session_id, events: [EVENT] });
+      const admin = new Client({ connectionString: uri });
+      await admin.connect();
+      const listening =
+        "from pg_stat_activity where datname = current_database() and application_name = 'cognition wake-ups'";
+      const pid = async () => (await admin.query(`select pid ${listening}`)).rows[0]?.pid as number | undefined;
+      const lost = await until("the listener", pid);
+      await admin.query("select pg_terminate_backend($1)", [lost]);
+      await log.appendEvents({ session_id, events: [EVENT] });
+      await until("a new listener", async () => {
+        const now = await pid();
+        return now !== undefined && now !== lost ? now : undefined;
+      });
+      await log.appendEvents({ session_id, events: [EVENT] });
+      expect(idsOf(await events)).toEqual([1, 2, 3]);
+      await admin.end();
+    }));
+
+  it("are sent together: many events in a moment are few notices, and none to the sender itself", () =>
+    withTwo(postgres, withWakeUpsOnly, async (writer, _, { uri }) => {
+      const store = createSessionStore(writer);
+      const sessions = await Promise.all(upTo(10).map(() => store.createSession({})));
+      const listener = new Client({ connectionString: uri });
+      await listener.connect();
+      await listener.query("listen cognition_events");
+      const notices: string[][] = [];
+      listener.on("notification", ({ payload }) => notices.push(JSON.parse(payload ?? "[]")));
+      const own: unknown[] = [];
+      const stop = writer.db.wakeUps.listen((news) => own.push(news));
+      await until("the sender listens", async () => (own.length > 0 ? true : undefined));
+      const log = createEventLog(writer);
+      const start = performance.now();
+      const writes = upTo(20).flatMap(() =>
+        sessions.map(({ id }) => log.appendEvents({ session_id: id, events: [EVENT] })),
+      );
+      await Promise.all(writes);
+      const took = performance.now() - start;
+      const ids = sessions.map(({ id }) => id).sort();
+      const heard = async () => {
+        const found = [...new Set(notices.flatMap(([, ...session_ids]) => session_ids))].sort();
+        return found.length === ids.length ? found : undefined;
+      };
+      expect(await until("every session was named", heard)).toEqual(ids);
+      expect(notices.length).toBeLessThanOrEqual(took / 20 + 2);
+      expect(own).toEqual(["any"]);
+      stop();
+      await listener.end();
+    }));
+
+  it("fit into what PostgreSQL takes", () => {
+    const ids = upTo(1_000).map((n) => `${n}-${"é".repeat(n % 120)}`);
+    const notices = packNotices("node", ids);
+    for (const notice of notices) expect(Buffer.byteLength(notice)).toBeLessThan(8_000);
+    expect(notices.flatMap((notice) => (JSON.parse(notice) as string[]).slice(1))).toEqual(ids);
+    expect(packNotices("node", [])).toEqual([]);
+  });
+});
+
+describe("followers on sqlite", () => {
+  it("miss nothing that is committed between the subscription and the replay", () =>
+    withTwo(sqlite, withWakeUpsOnly, async (writer) => {
+      const { id: session_id } = await createSessionStore(writer).createSession({});
+      const feed = createEventFeed({ ...writer.db, wakeUps: noWakeUps }, { pollMs: NEVER });
+      const log = createEventLog({ ...writer, feed });
+      let replays = 0;
+      const slow: Database = {
+        ...writer.db,
+        read: async (query) => {
+          const found = await writer.db.read(query);
+          if (replays++ === 0) await log.appendEvents({ session_id, events: [EVENT] });
+          return found;
+        },
+      };
+      const follower = createEventLog({ ...writer, db: slow, feed }).followEvents({ session_id, after: 0 });
+      expect(idsOf(await collect(follower, (events) => events.length === 1))).toEqual([1]);
+      feed.close();
+    }));
+
+  it("leave no timer behind, neither of looking nor of listening", () =>
+    withTwo(sqlite, withPollingOnly, async (writer, polling) => {
+      const { id: session_id } = await createSessionStore(writer).createSession({});
+      const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+      const before = timers();
+      for (const ctx of [polling, writer]) {
+        const controller = new AbortController();
+        const follow = { session_id, after: 0, signal: controller.signal };
+        const pending = createEventLog(ctx).followEvents(follow)[Symbol.asyncIterator]().next();
+        expect(timers()).toBeGreaterThan(before);
+        controller.abort();
+        expect(timers()).toBe(before);
+        expect(await inTime("the end", pending)).toMatchObject({ done: true });
+      }
+    }));
+});
+
+describe("a subscription", () => {
+  const event = (id: number) => ({ id }) as Parameters<ReturnType<typeof createSubscription>["offer"]>[0][number];
+  const fresh = (position: number) => {
+    const subscription = createSubscription(() => undefined);
+    subscription.position = position;
+    subscription.unread = false;
+    return subscription;
+  };
+
+  it("holds a bounded number of events; past that its reader is sent to the log", () => {
+    const subscription = fresh(0);
+    for (const id of upTo(256)) subscription.offer([event(id)]);
+    expect(subscription.unread).toBe(false);
+    subscription.offer([event(257)]);
+    expect(subscription.unread).toBe(true);
+    expect(subscription.take()).toEqual([]);
+  });
+
+  it("gives what follows without a gap, and nothing twice", () => {
+    const subscription = fresh(2);
+    subscription.offer([event(1), event(2), event(3)]);
+    subscription.offer([event(4)]);
+    expect(subscription.take()).toEqual([event(3), event(4)]);
+    expect(subscription.take()).toEqual([]);
+    expect(subscription.unread).toBe(false);
+  });
+
+  it("sends its reader to the log when answers crossed", () => {
+    const subscription = fresh(0);
+    subscription.offer([event(3)]);
+    expect(subscription.take()).toEqual([]);
+    expect(subscription.unread).toBe(true);
+    subscription.unread = false;
+    subscription.offer([event(2)]);
+    subscription.offer([event(1)]);
+    expect(subscription.unread).toBe(true);
+  });
+});

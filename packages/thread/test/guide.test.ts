@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+
+const packageFolder = join(import.meta.dirname, "..");
+const guideFolder = join(packageFolder, "../../docs/guide");
+/** Inside the package, so that its imports are found as a user's would be. */
+const scratch = join(import.meta.dirname, ".guide");
+
+interface Example {
+  name: string;
+  code: string;
+  isSuite: boolean;
+}
+
+/** Every ```ts block of every page. */
+const examples: Example[] = readdirSync(guideFolder)
+  .filter((page) => page.endsWith(".md"))
+  .flatMap((page) => {
+    const blocks = readFileSync(join(guideFolder, page), "utf8").matchAll(/^```ts\n(.*?)^```/gms);
+    return [...blocks].map(([, code = ""], i) => ({
+      name: `${page} ${i + 1}`,
+      code,
+      isSuite: code.includes('from "vitest"'),
+    }));
+  });
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe("the guide's examples", () => {
+  it("are found", () => expect(examples.length).toBeGreaterThan(3));
+
+  for (const { name, code } of examples.filter((example) => !example.isSuite)) {
+    it(`${name} runs`, { timeout: 60_000 }, () => {
+      const node = ["--conditions=source", "--input-type=module-typescript", "--eval", code];
+      const { status, stdout, stderr } = spawnSync(process.execPath, node, { cwd: packageFolder, encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(status).toBe(0);
+      expect(stdout).not.toBe("");
+    });
+  }
+});
+
+// Suites register their tests while this file is collected, as they would in a file of their own.
+for (const [i, { code }] of examples.filter((example) => example.isSuite).entries()) {
+  mkdirSync(scratch, { recursive: true });
+  const file = join(scratch, `suite-${i}.ts`);
+  writeFileSync(file, code);
+  await import(file);
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { schemaText } from "../scripts/schema-text.ts";
+import { openStorage } from "../src/open-storage.ts";
+import type { Database } from "../src/sql/database.ts";
+import { postgresDialect, sqliteDialect } from "../src/sql/dialect.ts";
+import { migrate, migrationHash, schemaState } from "../src/sql/migrate.ts";
+import hashes from "../src/sql/migrations/hashes.json" with { type: "json" };
+import { migrations } from "../src/sql/migrations/list.ts";
+import type { Migration } from "../src/sql/migrations/migration.ts";
+import type { Statement } from "../src/sql/statement.ts";
+import { startChild } from "./child.ts";
+import { databases, type EmptyDatabase } from "./databases.ts";
+
+const docs = join(import.meta.dirname, "../../../docs/schema");
+const latest = migrations.at(-1)?.version ?? 0;
+const STALE = "is out of date: run npm run schema";
+
+function nextRelease(oldestProgram: number, sql = "create table of_a_later_release (id bigint)"): Migration {
+  return { version: latest + 1, name: "later", oldestProgram, up: () => [sql] };
+}
+
+it("released migrations are what they were", () => {
+  const now = migrations.map((migration) => [
+    `${migration.version}`,
+    { sqlite: migrationHash(migration, sqliteDialect), postgres: migrationHash(migration, postgresDialect) },
+  ]);
+  expect(hashes, "a released migration never changes; add a new one").toEqual(Object.fromEntries(now));
+});
+
+it("are numbered 1, 2, 3 …, and none shuts out a program of its own release", () => {
+  expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1));
+  for (const { version, oldestProgram } of migrations) expect(oldestProgram).toBeLessThanOrEqual(version);
+});
+
+describe.each(databases)("on $name", ({ name, create }) => {
+  const test = (title: string, body: (database: EmptyDatabase, db: Database) => Promise<void>) =>
+    it(title, { timeout: 60_000 }, async () => {
+      const database = await create();
+      const db = database.open();
+      try {
+        await body(database, db);
+      } finally {
+        await db.close();
+        await database.remove();
+      }
+    });
+
+  test("the schema is the documented one", async (_, db) => {
+    await migrate(db);
+    const documented = readFileSync(join(docs, `${name}.sql`), "utf8");
+    expect(await schemaText(db), `docs/schema/${name}.sql ${STALE}`).toBe(documented);
+  });
+
+  test("processes that migrate a fresh database at once all come to the same schema", async ({ uri }, db) => {
+    const children = Array.from({ length: 3 }, () => startChild("open", { uri }));
+    try {
+      await Promise.all(children.map((child) => child.next()));
+      for (const child of children) child.go();
+      for (const child of children) expect(await child.next()).toEqual({ schema_version: latest });
+    } finally {
+      await Promise.all(children.map((child) => child.kill()));
+    }
+    expect(await appliedVersions(db)).toEqual(migrations.map(({ version }) => version));
+  });
+
+  test("migrating again changes nothing", async (_, db) => {
+    await migrate(db);
+    const before = await everything(db);
+    expect(await migrate(db)).toMatchObject({ version: latest, program: latest });
+    expect(await everything(db)).toEqual(before);
+  });
+
+  test("a later release's database opens while it allows this program", async ({ uri }, db) => {
+    await migrate(db, [...migrations, nextRelease(latest)]);
+    for (const mode of [true, false]) {
+      const storage = await openStorage({ uri, migrate: mode });
+      expect(await storage.healthCheck()).toMatchObject({ ok: true, schema_version: latest + 1 });
+      expect(await storage.createSession({})).toMatchObject({ status: "active" });
+      await storage.close();
+    }
+  });
+
+  test("a later release's database that does not allow this program is refused untouched", async ({ uri }, db) => {
+    await migrate(db, [...migrations, nextRelease(latest + 1)]);
+    const before = await everything(db);
+    for (const mode of [true, false]) {
+      const refused = openStorage({ uri, migrate: mode });
+      await expect(refused).rejects.toMatchObject({ code: "schema_too_new", details: { version: latest + 1 } });
+    }
+    expect(await everything(db)).toEqual(before);
+  });
+
+  test("a database that must not be migrated and would have to be is refused untouched", async ({ uri }, db) => {
+    await expect(openStorage({ uri, migrate: false })).rejects.toMatchObject({ code: "schema_outdated" });
+    expect(await schemaText(db)).toBe("");
+  });
+
+  test("another program's database is refused, and keeps what it has", async ({ uri }, db) => {
+    await db.atomic(["create table messages (mine text)", "insert into messages values ('x')"].map(bare));
+    const before = await schemaText(db);
+    const refused = openStorage(uri);
+    await expect(refused).rejects.toMatchObject({
+      code: "migration_failed",
+      message: expect.stringContaining("messages"),
+    });
+    expect(await schemaText(db)).toBe(before);
+    expect(await db.readAll([bare("select mine from messages")])).toMatchObject([{ rows: [{ mine: "x" }] }]);
+  });
+
+  test("a migration that fails half-way leaves nothing of itself", async (_, db) => {
+    await migrate(db);
+    const before = await everything(db);
+    const broken = nextRelease(latest);
+    const failing = { ...broken, up: () => ["create table half (id bigint)", "create table threads (id bigint)"] };
+    await expect(migrate(db, [...migrations, failing])).rejects.toThrow(/threads/);
+    expect(await everything(db)).toEqual(before);
+    expect((await schemaState(db)).version).toBe(latest);
+  });
+});
+
+function bare(sql: string): Statement {
+  return { sql, params: [] };
+}
+
+async function appliedVersions(db: Database): Promise<number[]> {
+  const [applied] = await db.readAll([{ sql: "select version from schema_migrations order by version", params: [] }]);
+  return (applied?.rows ?? []).map((row) => Number(row["version"]));
+}
+
+async function everything(db: Database): Promise<unknown> {
+  const [applied] = await db.readAll([{ sql: "select * from schema_migrations order by version", params: [] }]);
+  return { schema: await schemaText(db), applied: applied?.rows };
+}

@@ -1,0 +1,136 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { encodeValue } from "../src/checkpoint/encode.ts";
+import { type Destination, PieceEncoder } from "../src/checkpoint/piece-encoder.ts";
+import { PieceMemory } from "../src/checkpoint/piece-memory.ts";
+import { put, read } from "../src/conformance/checkpoint-line.ts";
+import { countRows, savers } from "./checkpoint-database.ts";
+
+const LONG = "long enough to be stored on its own ".repeat(10);
+
+function messages(count: number): HumanMessage[] {
+  return Array.from({ length: count }, (_, n) => new HumanMessage({ id: `${n}`, content: `${n} ${LONG}` }));
+}
+
+describe.each(savers)("pieces on $name", ({ run }) => {
+  it("of a lineage go when the last thread that names them does, not before", () =>
+    run(async ({ db, saver }) => {
+      const list = messages(10);
+      const first = await put(saver, "parent", { list });
+      await saver.copyThread("parent", "child");
+      await put(saver, first, { list: [...list, ...messages(1)] });
+      const child = await put(saver, "child", { list: [...list, new HumanMessage({ id: "c", content: LONG })] });
+      const before = await countRows(db, "pieces");
+      await saver.deleteThread("child");
+      expect(await countRows(db, "pieces")).toBeLessThan(before);
+      expect(await countRows(db, "pieces")).toBeGreaterThanOrEqual(10);
+      await saver.deleteThread("parent");
+      for (const table of ["pieces", "checkpoints", "checkpoint_writes"] as const)
+        expect(await countRows(db, table)).toBe(0);
+      await expect(put(saver, child, { list })).rejects.toMatchObject({ code: "thread_deleted" });
+      expect(await countRows(db, "pieces")).toBe(0);
+    }));
+
+  it("that nothing names any more go with a prune; those that only a write or a long list's end names stay", () =>
+    run(async ({ db, saver, another }) => {
+      const list: object[] = messages(5);
+      let at = await put(saver, "t", { list, gone: messages(20).map(({ id }) => ({ id, text: LONG })) });
+      at = await put(saver, at, { list, gone: [] });
+      // Many edits: the names of its elements no longer fit into the list's own encoding.
+      for (let n = 0; n < 300; n++) list.splice((n * 7) % (list.length + 1), 0, { n, text: LONG });
+      at = await put(saver, at, { list, gone: [] });
+      await saver.putWrites(at.config, [["list", [{ written: LONG }]]], "task");
+      const before = await countRows(db, "pieces");
+      const { pieces } = await saver.prune({ thread_id: "t" });
+      expect(pieces).toBeGreaterThanOrEqual(20);
+      expect(await countRows(db, "pieces")).toBe(before - pieces);
+      const tuple = await another().getTuple(at.config);
+      expect(tuple?.checkpoint.channel_values["list"]).toHaveLength(305);
+      expect(tuple?.pendingWrites).toEqual([["task", "list", [{ written: LONG }]]]);
+    }));
+
+  it("are shared by a state that was copied on its way, and after a reload", () =>
+    run(async ({ db, saver, another }) => {
+      const list = Array.from({ length: 100 }, (_, n) => ({ n, text: LONG }));
+      let at = await put(saver, "t", { list });
+      const before = await countRows(db, "pieces");
+      for (let n = 0; n < 5; n++) at = await put(saver, at, { list: structuredClone(list) });
+      expect(await countRows(db, "pieces")).toBe(before);
+      const other = another();
+      const held = (await other.getTuple(at.config))?.checkpoint.channel_values["list"] as object[];
+      at = await put(other, at, { list: [...held, { new: LONG }] });
+      expect(await countRows(db, "pieces")).toBe(before + 1);
+      expect(await read(saver, at)).toEqual({ list: [...list, { new: LONG }] });
+    }));
+
+  it("a read whose checkpoint is pruned under its hands gives the thread as it is then", () => {
+    let interfere: (() => Promise<unknown>) | undefined;
+    return run(
+      async ({ saver, another }) => {
+        const first = await put(saver, "t", { list: messages(5) });
+        const other = another();
+        // Between the read of the checkpoint and the read of what it names.
+        interfere = async () => {
+          interfere = undefined;
+          await put(other, first, { list: [{ n: 1, text: LONG }] });
+          await other.prune({ thread_id: "t" });
+        };
+        const reader = another();
+        expect(await read(reader, "t")).toEqual({ list: [{ n: 1, text: LONG }] });
+        expect(await read(reader, first)).toBeUndefined();
+      },
+      (db) => ({
+        ...db,
+        readAll: async (statements) => {
+          if (interfere && statements.some(({ sql }) => sql.includes("from pieces"))) await interfere();
+          return db.readAll(statements);
+        },
+      }),
+    );
+  });
+
+  it("a thread's time starts anew with every write where the saver has one", () =>
+    run(async ({ db, another }) => {
+      const saver = another({ ttl_ms: 1_000_000 });
+      const expiry = async () => (await db.read(db.q.selectFrom("threads").select("expires_at")))[0]?.expires_at ?? 0;
+      const first = await put(saver, "t", { n: 1 });
+      const set = await expiry();
+      expect(set).toBeGreaterThan(0);
+      await saver.setThreadTtl("t", 0);
+      expect(await expiry()).toBeLessThan(set);
+      await saver.putWrites(first.config, [["n", 2]], "task");
+      expect(await expiry()).toBeGreaterThanOrEqual(set);
+      expect(await saver.sweepExpired()).toEqual([]);
+    }));
+});
+
+describe("the encoding of a list", () => {
+  const to: Destination = { where: "test", ns: "", channel: "list", settled: true };
+
+  it("names neighbours as one run, however often the list is written", () => {
+    const memory = new PieceMemory();
+    const list: object[] = [];
+    const sizes: number[] = [];
+    for (let n = 0; n < 500; n++) {
+      list.push({ n, text: LONG });
+      const encoder = new PieceEncoder(memory);
+      sizes.push(JSON.stringify(encoder.encode(list, to)).length);
+      expect(encoder.pieces).toHaveLength(1);
+      encoder.memory.mergeInto(memory);
+    }
+    expect(Math.max(...sizes)).toBeLessThan(100);
+  });
+
+  it("stores an object that was changed anew, as it is now", () => {
+    const memory = new PieceMemory();
+    const shared = { a: { b: { c: 3, d: [1, 2] } } };
+    const first = new PieceEncoder(memory);
+    first.encode([shared], to);
+    first.memory.mergeInto(memory);
+    shared.a.b.c = 4;
+    const second = new PieceEncoder(memory);
+    second.encode([shared], to);
+    const written = second.pieces.map(({ value }) => JSON.parse(new TextDecoder().decode(value)));
+    expect(written).toEqual([encodeValue(shared, "test")]);
+  });
+});

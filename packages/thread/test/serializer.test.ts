@@ -1,0 +1,3 @@
+import { serializerContract } from "../src/conformance/serializer-contract.ts";
+
+serializerContract();
