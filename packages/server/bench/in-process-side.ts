@@ -1,0 +1,59 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { HumanMessage } from "@langchain/core/messages";
+import { DynamicStructuredTool } from "@langchain/core/tools";
+import { createDeepAgent } from "deepagents";
+import { z } from "zod";
+import { builtinAgents } from "../src/agent/builtin-agents.ts";
+import { OfflineModel } from "../src/model/offline/offline-model.ts";
+import { createBuiltinTools } from "../src/tool/builtin-tools.ts";
+import { createGuardedFetch } from "../src/tool/guarded-fetch.ts";
+import { LOOK_UP, type Side, WORKLOADS } from "./workload.ts";
+
+const RECURSION_LIMIT = 1_000;
+
+/**
+ * The same agent with none of us around it: the same prompt, model, tools and graph, no checkpointer, called where it is
+ * and its tokens read as they come.
+ */
+export function openInProcessSide(): Side {
+  const agent = builtinAgents([]).find(({ name }) => name === "default");
+  const builtins = createBuiltinTools({ fetch: createGuardedFetch() }).map(
+    ({ name, description, schema }) =>
+      new DynamicStructuredTool({ name, description, schema: schema as z.ZodObject, func: async () => "" }),
+  );
+  const lookUp = new DynamicStructuredTool({
+    name: LOOK_UP.name,
+    description: LOOK_UP.description,
+    schema: z.object({ topic: z.string() }),
+    func: async () => LOOK_UP.found,
+  });
+  const graph = createDeepAgent({
+    name: "default",
+    model: new OfflineModel(),
+    systemPrompt: agent?.system_prompt ?? "",
+    tools: [...builtins, lookUp],
+  });
+  return {
+    commits: () => 0,
+    prepare: async () => undefined,
+    run: async (workload) => {
+      const start = performance.now();
+      let first_token_ms = 0;
+      const messages = [new HumanMessage(WORKLOADS[workload])];
+      const handler = tokenHandler((token) => {
+        if (token !== "") first_token_ms ||= performance.now() - start;
+      });
+      await graph.invoke({ messages }, { callbacks: [handler], recursionLimit: RECURSION_LIMIT });
+      if (first_token_ms === 0) throw new Error("the agent said nothing");
+      return first_token_ms;
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The graph's own stream of messages loses tokens when several run at once (they wait in a queue, and the stream ends first). */
+function tokenHandler(onToken: (token: string) => void): BaseCallbackHandler {
+  const handler = BaseCallbackHandler.fromMethods({ handleLLMNewToken: (token) => onToken(token) });
+  handler.awaitHandlers = true;
+  return Object.assign(handler, { lc_prefer_streaming: true });
+}

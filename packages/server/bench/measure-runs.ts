@@ -1,0 +1,76 @@
+import { median } from "../../thread/bench/statistics.ts";
+import { sampleDiskFloor } from "./disk-floor.ts";
+import type { Side, Workload } from "./workload.ts";
+
+/** How many runs one round takes at so many threads at once. */
+export const RUNS: Readonly<Record<number, number>> = { 1: 15, 20: 60, 100: 200 };
+
+export interface Sample {
+  side: string;
+  workload: Workload;
+  threads: number;
+  runs_per_second: number;
+  /** Median of the runs; at one thread: of an idle machine. */
+  first_token_ms: number;
+  commits_per_run: number;
+  /** Of this process, which holds both sides; commits wait outside of it. */
+  cpu_ms_per_run: number;
+}
+
+export interface Measured {
+  samples: Sample[];
+  floor: number[];
+}
+
+/** The sides in turn within each round, and in the other order in the next: what else the machine does hits both alike. */
+export async function measureRuns(
+  sides: Readonly<Record<string, Side>>,
+  { rounds, threads, workloads }: { rounds: number; threads: readonly number[]; workloads: readonly Workload[] },
+  log: (line: string) => void,
+): Promise<Measured> {
+  const samples: Sample[] = [];
+  const floor: number[] = [];
+  for (const side of Object.values(sides)) for (const workload of workloads) await warmUp(side, workload);
+  for (let round = 0; round < rounds; round++) {
+    const inTurn = round % 2 === 0 ? Object.entries(sides) : Object.entries(sides).reverse();
+    for (const workload of workloads) {
+      for (const many of threads) {
+        floor.push(...sampleDiskFloor());
+        for (const [name, side] of inTurn) {
+          const sample = await measure(side, workload, many);
+          samples.push({ side: name, workload, threads: many, ...sample });
+          log(
+            `round ${round + 1}/${rounds}, ${workload}, ${many} at once, ${name}: ${sample.runs_per_second.toFixed(1)}/s`,
+          );
+        }
+      }
+    }
+  }
+  return { samples, floor };
+}
+
+const WARM_UPS = 20;
+
+async function warmUp(side: Side, workload: Workload): Promise<void> {
+  await side.prepare(WARM_UPS);
+  for (let i = 0; i < WARM_UPS; i++) await side.run(workload);
+}
+
+async function measure(side: Side, workload: Workload, threads: number) {
+  const runs = RUNS[threads] ?? threads * 2;
+  const firsts: number[] = [];
+  let left = runs;
+  async function lane(): Promise<void> {
+    while (left-- > 0) firsts.push(await side.run(workload));
+  }
+  await side.prepare(runs);
+  const [commits, cpu, start] = [side.commits(), process.cpuUsage(), performance.now()];
+  await Promise.all(Array.from({ length: threads }, lane));
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    runs_per_second: (runs / (performance.now() - start)) * 1_000,
+    first_token_ms: median(firsts),
+    commits_per_run: (side.commits() - commits) / runs,
+    cpu_ms_per_run: (user + system) / 1_000 / runs,
+  };
+}

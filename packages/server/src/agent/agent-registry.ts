@@ -1,0 +1,120 @@
+import {
+  type Agent,
+  type AgentMode,
+  AppError,
+  type CreateAgent,
+  type ReplaceAgent,
+  type Scope,
+  type UpdateAgent,
+} from "@cognition/contract";
+import type { Problem } from "../file/problem.ts";
+import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
+import { createAgentEditor } from "./agent-editor.ts";
+import { withRevision } from "./agent-revision.ts";
+import { type AgentSources, type AgentView, viewAgents } from "./agent-view.ts";
+import { planDelegation, requireSubagents } from "./delegation.ts";
+
+/**
+ * Every agent there is, wherever it was defined. A name is looked up among the built-in agents, then in the caller's scope,
+ * then in wider ones, then in the workspace's files.
+ */
+export interface AgentRegistry {
+  /** `unknown_agent`, naming the valid ones, if nothing of that name is seen from the scope. */
+  resolve(name: string, scope?: Scope): Promise<ResolvedAgent>;
+  /** As `resolve`; an agent that can only be delegated to is refused likewise. */
+  resolveForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
+  /** What a run began with, also after the definition was changed or deleted. `agent_not_found` if there never was one. */
+  at(revision: string): Promise<ResolvedAgent>;
+
+  /** By name. */
+  list(scope?: Scope, filter?: { mode?: AgentMode }): Promise<Agent[]>;
+  /** `agent_not_found` */
+  get(name: string, scope?: Scope): Promise<Agent>;
+  /** `already_exists` if the name is taken in that scope, by a file or by a built-in agent. */
+  create(agent: CreateAgent, scope?: Scope): Promise<Agent>;
+  /** Makes or replaces the scope's own definition. `not_writable` for built-in ones and files. */
+  replace(name: string, agent: ReplaceAgent, scope?: Scope): Promise<Agent>;
+  /** Changes what is given. `not_writable` for one that belongs to a wider scope, too. */
+  update(name: string, patch: UpdateAgent, scope?: Scope): Promise<Agent>;
+  delete(name: string, scope?: Scope): Promise<void>;
+
+  /** What is wrong with files now. The others work, and a file that worked before does so in its former form. */
+  problems(): Promise<Problem[]>;
+  close(): void;
+}
+
+/** Forgetting costs a write that changes nothing; remembering for ever would grow with every edit. */
+const MAX_REMEMBERED = 10_000;
+
+export function createAgentRegistry(sources: AgentSources): AgentRegistry {
+  const { store } = sources;
+  const saved = new Set<string>();
+
+  async function keep(agent: ResolvedAgent): Promise<ResolvedAgent> {
+    if (saved.has(agent.revision)) return agent;
+    await store.saveRevision(agent);
+    if (saved.size >= MAX_REMEMBERED) saved.clear();
+    saved.add(agent.revision);
+    return agent;
+  }
+
+  async function resolve(name: string, scope: Scope | undefined, forSession: boolean): Promise<ResolvedAgent> {
+    const view = await viewAgents(sources, scope);
+    const definition = view.agents.get(name);
+    if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
+    requireSubagents(definition, view);
+    return keep(withRevision(planDelegation(definition, view)));
+  }
+
+  async function show(scope?: Scope): Promise<Agent[]> {
+    const view = await viewAgents(sources, scope);
+    return [...view.agents.values()].map((definition) => toAgent(definition, view)).sort(byName);
+  }
+
+  async function get(name: string, scope?: Scope): Promise<Agent> {
+    const view = await viewAgents(sources, scope);
+    const definition = view.agents.get(name);
+    if (definition) return toAgent(definition, view);
+    throw new AppError("agent_not_found", `there is no agent "${name}"`);
+  }
+
+  const editor = createAgentEditor(sources);
+  return {
+    resolve: (name, scope) => resolve(name, scope, false),
+    resolveForSession: (name, scope) => resolve(name, scope, true),
+    async at(revision) {
+      const agent = await store.findRevision(revision);
+      if (agent) return agent;
+      throw new AppError("agent_not_found", `there is no agent of revision ${revision}`);
+    },
+    async list(scope, { mode } = {}) {
+      return (await show(scope)).filter((agent) => mode === undefined || agent.mode === mode);
+    },
+    get,
+    create: async (agent, scope) => get(await editor.create(agent, scope), scope),
+    replace: async (name, agent, scope) => get(await editor.replace(name, agent, scope), scope),
+    update: async (name, patch, scope) => get(await editor.update(name, patch, scope), scope),
+    delete: (name, scope) => editor.delete(name, scope),
+    problems: async () => [...(await viewAgents(sources)).problems],
+    close() {
+      sources.files.close();
+      sources.skills.close();
+    },
+  };
+}
+
+function byName(a: Agent, b: Agent): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function toAgent(definition: AgentDefinition, view: AgentView): Agent {
+  return { ...definition, revision: withRevision(planDelegation(definition, view)).revision };
+}
+
+function unknownAgent(name: string, { agents }: AgentView, forSession: boolean): AppError {
+  const usable = [...agents.values()].filter(({ mode }) => !forSession || mode !== "subagent");
+  const valid = usable.map((agent) => agent.name).sort();
+  const reason = agents.has(name) ? "can only be delegated to (its mode is subagent)" : "is not known";
+  const message = `the agent "${name}" ${reason}; valid: ${valid.join(", ")}`;
+  return new AppError("unknown_agent", message, { details: { agent: name, valid } });
+}

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { AppError, MAX_TEXT_LENGTH, type Skill } from "@cognition/contract";
+import { z } from "zod";
+import { createFileSet, type SourceFile } from "../file/file-set.ts";
+import { findInEach } from "../file/find-files.ts";
+import { findInside } from "../file/path-inside.ts";
+import type { Problem } from "../file/problem.ts";
+import { splitFrontMatter } from "./front-matter.ts";
+import { parseSource, parseYaml, yamlError } from "./yaml-source.ts";
+
+const FILE = "SKILL.md";
+
+// Skills are shared between products, which add keys of their own: those are left to them.
+const SkillHead = z.looseObject({
+  name: z
+    .string({ error: "name is required" })
+    .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/, { error: "must be lower case letters, digits and -, at most 64" }),
+  description: z
+    .string({ error: "description is required: it tells an agent when to use the skill" })
+    .trim()
+    .min(1, { error: "must not be empty: it tells an agent when to use the skill" })
+    .max(MAX_TEXT_LENGTH),
+  "allowed-tools": z.union([z.string(), z.array(z.string())], { error: "must be a list of tool names" }).optional(),
+});
+
+export interface SkillFiles {
+  /** What an agent is told of each skill at first: name, description and where the rest is. */
+  refresh(): Promise<{ skills: Skill[]; problems: Problem[] }>;
+  /** A file of a skill's folder; SKILL.md by default. Throws `file_not_found`, also for what lies outside. */
+  read(name: string, file?: string): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** Skills of the workspace: `.cognition/skills/<name>/SKILL.md`, with whatever files stand beside it. */
+export function createSkillFiles({ root, onChange }: { root: string; onChange?: () => void }): SkillFiles {
+  const folder = join(root, ".cognition", "skills");
+  const find = (at: string) => findInEach(at, FILE);
+  const files = createFileSet({ root, folder, find, parse: parseSkill, ...(onChange && { onChange }) });
+
+  return {
+    async refresh() {
+      const loaded = await files.refresh();
+      return {
+        skills: loaded.files.flatMap(({ value }) => value ?? []),
+        problems: loaded.problems,
+      };
+    },
+    async read(name, file = FILE) {
+      const found = await findInside(folder, name);
+      const path = found && dirname(join(folder, name)) === folder ? await findInside(found, file) : undefined;
+      if (path === undefined) throw new AppError("file_not_found", `skill ${name} has no file ${file}`);
+      return readFile(path);
+    },
+    close: () => files.close(),
+  };
+}
+
+function parseSkill(file: SourceFile): Skill {
+  const { yaml, body } = splitFrontMatter(file.text, file.label);
+  const source = parseYaml(yaml, file.label, 2);
+  const head = parseSource(SkillHead, source, Object.keys(SkillHead.shape));
+  const name = basename(dirname(file.path));
+  if (head.name !== name) {
+    throw yamlError(
+      file.label,
+      source.lineOf(["name"]),
+      `the name "${head.name}" must be that of its folder, "${name}"`,
+    );
+  }
+  if (body === "") throw yamlError(file.label, 1, "says nothing: write the instructions below the front matter");
+  const tools = head["allowed-tools"] ?? [];
+  const allowed_tools = typeof tools === "string" ? tools.split(/[\s,]+/).filter(Boolean) : tools;
+  return { name, description: head.description, path: file.label, allowed_tools };
+}

@@ -1,0 +1,94 @@
+import type { Storage } from "@cognition/thread";
+import { createAgentFiles } from "./agent/agent-files.ts";
+import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.ts";
+import type { AgentStore } from "./agent/agent-store.ts";
+import { createMemoryAgentStore } from "./agent/memory-agent-store.ts";
+import { createSkillFiles } from "./agent/skill-files.ts";
+import type { Environment } from "./model/key-ring.ts";
+import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
+import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/run-engine.ts";
+import { createAgentOpener } from "./runtime/agent-opener.ts";
+import { createGraphExecutor } from "./runtime/graph-executor.ts";
+import { createSandboxes } from "./sandbox/create-sandboxes.ts";
+import type { Sandboxes } from "./sandbox/sandbox.ts";
+import { createBuiltinTools } from "./tool/builtin-tools.ts";
+import { confineArtifacts } from "./tool/confined-artifacts.ts";
+import { createGuardedFetch } from "./tool/guarded-fetch.ts";
+import type { ToolDefinition } from "./tool/tool.ts";
+import { createToolFiles } from "./tool/tool-files.ts";
+import { createToolRegistry, type ToolRegistry } from "./tool/tool-registry.ts";
+
+export interface ComposeOptions {
+  storage: Storage;
+  /** Where agents, tools and skills are defined (`.cognition/`), and where sessions have their folders. */
+  workspace_root: string;
+  env: Environment;
+  sandbox?: string;
+  /** Tools besides the built-in ones and those of files. */
+  tools?: readonly ToolDefinition[];
+  agentStore?: AgentStore;
+  engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
+  onError: RunEngineOptions["onError"];
+}
+
+export interface Runtime {
+  engine: RunEngine;
+  agents: AgentRegistry;
+  models: ModelRegistry;
+  tools: ToolRegistry;
+  sandboxes: Sandboxes;
+  /** Hands over what runs, then lets go of processes, watchers and servers; the storage stays open. */
+  close(drain_ms?: number): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+
+/** Joins the parts. The only place that names them all. */
+export async function compose(options: ComposeOptions): Promise<Runtime> {
+  const { storage, workspace_root: root, env } = options;
+  const checkpointer = await storage.getCheckpointer();
+  const builtins = [...createBuiltinTools({ fetch: createGuardedFetch() }), ...(options.tools ?? [])];
+  const tools = createToolRegistry({ builtins, files: createToolFiles({ root }) });
+  const models = createModelRegistry({ env });
+  const agents = createAgentRegistry({
+    store: options.agentStore ?? createMemoryAgentStore(),
+    files: createAgentFiles({ root }),
+    skills: createSkillFiles({ root }),
+    tools,
+    registered: [],
+    middleware: [],
+    providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
+  });
+  const sandboxes = await createSandboxes({ backend: options.sandbox ?? "local", environment: env });
+  const openAgent = createAgentOpener({
+    storage,
+    checkpointer,
+    storeFor: (scope) => storage.getStore(scope),
+    agents,
+    models,
+    sandboxes,
+    tools,
+    artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
+    workspace_root: root,
+  });
+  const engine = createRunEngine({
+    owner: "node",
+    ...options.engine,
+    storage,
+    saver: checkpointer,
+    executor: createGraphExecutor({ storage, openAgent }),
+    onError: options.onError,
+  });
+  return {
+    engine,
+    agents,
+    models,
+    tools,
+    sandboxes,
+    close: async (drain_ms = DRAIN_MS) => {
+      await engine.drain(drain_ms);
+      agents.close();
+      await Promise.all([tools.close(), sandboxes.close()]);
+    },
+  };
+}

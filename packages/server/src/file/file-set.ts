@@ -1,0 +1,130 @@
+import { readFile, stat } from "node:fs/promises";
+import { relative } from "node:path";
+import { AppError, isAppError } from "@cognition/contract";
+import { hasCode, messageOf } from "./error-text.ts";
+import { createFolderWatch } from "./folder-watch.ts";
+import { type Problem, toProblem } from "./problem.ts";
+
+/** A definition is written by hand; what is larger was put there by mistake, and would be read again at each change. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+export interface SourceFile {
+  readonly path: string;
+  /** Relative to the workspace root, for people. */
+  readonly label: string;
+  readonly text: string;
+}
+
+export interface LoadedFile<T> {
+  readonly path: string;
+  readonly label: string;
+  /** What the file said when it could last be read. */
+  readonly value: T | undefined;
+  /** Why it can't be read now. */
+  readonly problem: Problem | undefined;
+}
+
+export interface FileSetOptions<T> {
+  root: string;
+  /** The folder that is watched. */
+  folder: string;
+  /** Absolute paths of the files there are now; none for a folder that does not exist. */
+  find(folder: string): Promise<string[]>;
+  /** Throws AppError for a file that is wrong. */
+  parse(file: SourceFile): Promise<T> | T;
+  /** Called soon after a change that nobody has asked for yet. */
+  onChange?: () => void;
+}
+
+export interface FileSet<T> {
+  /** The files as they are now, by path. One that is broken keeps its last good value; so do all, if the folder is. */
+  refresh(): Promise<{ files: LoadedFile<T>[]; problems: Problem[] }>;
+  close(): void;
+}
+
+interface Entry<T> extends LoadedFile<T> {
+  readonly stamp: string;
+}
+
+/** Files of one kind in a folder, read again when they change: looked at on each use, and watched in between. */
+export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
+  const watch = createFolderWatch(options.folder, () => options.onChange?.());
+  let entries = new Map<string, Entry<T>>();
+  let unreadable: Problem[] = [];
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function load(path: string, before: Entry<T> | undefined): Promise<Entry<T> | undefined> {
+    const label = relative(options.root, path);
+    const stamp = await stampOf(path);
+    if (stamp === undefined) return undefined;
+    if (before?.stamp === stamp) return before;
+    try {
+      const value = await options.parse({ path, label, text: await readText(path, label) });
+      return { path, label, stamp, value, problem: undefined };
+    } catch (error) {
+      return { path, label, stamp, value: before?.value, problem: toFileProblem(error, label) };
+    }
+  }
+
+  async function scan(): Promise<void> {
+    watch.arm();
+    const paths = await findPaths();
+    if (!paths) return;
+    const loaded = await Promise.all(paths.map((path) => load(path, entries.get(path))));
+    entries = new Map(loaded.flatMap((entry) => (entry ? [[entry.path, entry] as const] : [])));
+  }
+
+  async function findPaths(): Promise<string[] | undefined> {
+    try {
+      const paths = await options.find(options.folder);
+      unreadable = [];
+      return paths.sort();
+    } catch (error) {
+      unreadable = [toFileProblem(error, relative(options.root, options.folder))];
+      return undefined;
+    }
+  }
+
+  return {
+    async refresh() {
+      // One after the other: two at once would both parse, and the slower one could bring back the older text.
+      const turn = queue.then(scan);
+      queue = turn.catch(() => undefined);
+      await turn;
+      const files = [...entries.values()];
+      return { files, problems: [...unreadable, ...files.flatMap(({ problem }) => problem ?? [])] };
+    },
+    close: () => watch.close(),
+  };
+}
+
+/** Whatever a parser throws is the file's problem: a text nested too deep overflows the stack of most. */
+function toFileProblem(error: unknown, label: string): Problem {
+  if (isAppError(error)) return toProblem(error, label);
+  return { code: "invalid_config", message: `${label}: ${messageOf(error)}`, file: label, line: null };
+}
+
+/** Times to the nanosecond, and what a rename in place changes. Undefined for a file that is gone. */
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true });
+    return [mtimeNs, ctimeNs, size, ino].join("-");
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    return `unreadable: ${String(error)}`;
+  }
+}
+
+async function readText(path: string, label: string): Promise<string> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new AppError("invalid_config", `${label}: cannot be read: ${messageOf(cause)}`, { cause });
+  });
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new AppError("invalid_config", `${label}: is larger than the limit of ${MAX_FILE_BYTES} bytes`);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new AppError("invalid_config", `${label}: is not UTF-8 text`, { cause });
+  }
+}

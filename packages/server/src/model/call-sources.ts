@@ -1,0 +1,171 @@
+import { AppError } from "@cognition/contract";
+import type { BaseMessage } from "@langchain/core/messages";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import type { Settle } from "./circuit-breaker.ts";
+import type { Clock } from "./clock.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { type ModelFailure, readFailure } from "./model-error.ts";
+import { type ModelSource, openSource, type SourceCallOptions } from "./model-source.ts";
+import { DEFAULT_RETRY, type RetrySettings, retryDelay } from "./retry-policy.ts";
+import { isVisible, StreamAccount } from "./stream-account.ts";
+import { type CallUsage, toCallUsage } from "./usage.ts";
+import { watchStream } from "./watch-stream.ts";
+
+/** One attempt at one provider, for logs, metrics and budgets: an attempt that failed may have cost money too. */
+export interface ModelCallRecord {
+  readonly provider_id: string;
+  readonly model: string;
+  readonly attempt: number;
+  readonly outcome: "succeeded" | "failed" | "aborted";
+  readonly duration_ms: number;
+  /** Null where nothing was sent, or the attempt failed before the provider reported anything. */
+  readonly usage: CallUsage | null;
+  readonly error: ModelFailure | null;
+}
+
+export interface CallDependencies {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly redact: (text: string) => string;
+  readonly retry?: Partial<RetrySettings> | undefined;
+  readonly onCall?: ((record: ModelCallRecord) => void) | undefined;
+}
+
+interface Call extends CallDependencies {
+  readonly messages: readonly BaseMessage[];
+  readonly options: SourceCallOptions;
+}
+
+/** What became of an attempt. A failed one may be followed by another only while `given` is false. */
+interface Attempt {
+  failure: ModelFailure | undefined;
+  given: boolean;
+}
+
+/**
+ * Streams an answer from the first source that gives one. Attempts are repeated, and the next source is tried, only before
+ * anything was given out: a second beginning after half an answer would be read as its continuation.
+ */
+export async function* callSources(sources: readonly ModelSource[], call: Call): AsyncGenerator<ChatGenerationChunk> {
+  const failed: { source: ModelSource; failure: ModelFailure; attempts: number }[] = [];
+  for (const source of sources) {
+    const fallback_from = failed.map(({ source: { provider } }) => provider.id);
+    for (let attempt = 0; ; attempt++) {
+      const result: Attempt = { failure: undefined, given: false };
+      yield* tryOnce(source, call, attempt, fallback_from, result);
+      if (!result.failure) return;
+      if (!result.given && (await mayRetry(source, call, attempt, result.failure))) continue;
+      failed.push({ source, failure: result.failure, attempts: attempt + 1 });
+      if (result.given || !result.failure.elsewhere) throw explainFailure(failed, result.given);
+      break;
+    }
+  }
+  throw explainFailure(failed, false);
+}
+
+async function mayRetry(source: ModelSource, call: Call, attempt: number, failure: ModelFailure): Promise<boolean> {
+  if (!failure.retryable || attempt >= source.provider.max_retries) return false;
+  const delay = retryDelay(attempt, failure.retryAfterMs, call.random, { ...DEFAULT_RETRY, ...call.retry });
+  if (delay === undefined) return false;
+  await call.clock.sleep(delay, call.options.signal);
+  return true;
+}
+
+async function* tryOnce(
+  source: ModelSource,
+  call: Call,
+  attempt: number,
+  fallback_from: readonly string[],
+  result: Attempt,
+): AsyncGenerator<ChatGenerationChunk> {
+  const { signal } = call.options;
+  const account = new StreamAccount(source, call.messages);
+  const began = call.clock.now();
+  let settle: Settle | undefined;
+  let outcome: ModelCallRecord["outcome"] = "aborted";
+  try {
+    signal?.throwIfAborted();
+    settle = source.breaker.acquire();
+    for await (const chunk of holdBack(source, call, account)) {
+      result.given = true;
+      yield chunk;
+    }
+    if (account.ended === false) throw cutOff(source);
+    outcome = "succeeded";
+    settle("success");
+    yield account.closing(closingMetadata(source, account, attempt + 1, fallback_from));
+  } catch (error) {
+    if (signal?.aborted || outcome === "succeeded") throw error;
+    outcome = "failed";
+    result.failure = readFailure(error, call.clock.now(), call.redact);
+    settle?.(result.failure.outcome);
+  } finally {
+    // Whoever stopped reading has aborted the call; that says nothing about the provider.
+    settle?.("ignored");
+    record(source, call, { account, attempt, outcome, began, called: settle !== undefined, failure: result.failure });
+  }
+}
+
+/** Keeps back the pieces that give nothing out (a protocol's opening) until one does, so that an early end can be retried. */
+async function* holdBack(source: ModelSource, call: Call, account: StreamAccount): AsyncGenerator<ChatGenerationChunk> {
+  const { timeouts, provider } = source;
+  const open = (signal: AbortSignal) => openSource(source, call.messages, call.options, signal);
+  let held: ChatGenerationChunk[] | undefined = [];
+  for await (const piece of watchStream(open, { provider_id: provider.id, timeouts, signal: call.options.signal })) {
+    const visible = isVisible(piece);
+    const chunk = account.read(piece);
+    if (held && !visible) {
+      held.push(chunk);
+      continue;
+    }
+    if (held) yield* held;
+    held = undefined;
+    yield chunk;
+  }
+  // The SDKs end in silence when their signal aborts.
+  call.options.signal?.throwIfAborted();
+  if (held && account.ended !== false) yield* held;
+}
+
+function closingMetadata(
+  { provider, model }: ModelSource,
+  account: StreamAccount,
+  attempts: number,
+  fallback_from: readonly string[],
+): Record<string, unknown> {
+  const answered = account.model ?? model;
+  const { estimated } = account.usage();
+  const origin = { provider_id: provider.id, provider: provider.provider, model: answered, estimated, attempts };
+  return { model_name: answered, cognition: { ...origin, fallback_from } };
+}
+
+interface Ended {
+  readonly account: StreamAccount;
+  readonly attempt: number;
+  readonly outcome: ModelCallRecord["outcome"];
+  readonly began: number;
+  readonly called: boolean;
+  readonly failure: ModelFailure | undefined;
+}
+
+function record({ provider, model }: ModelSource, call: Call, ended: Ended): void {
+  const { account, attempt, outcome, began, called, failure } = ended;
+  const { counts, estimated } = account.usage();
+  const origin = { provider_id: provider.id, provider: provider.provider, model: account.model ?? model, estimated };
+  const known = called && (outcome !== "failed" || !estimated);
+  call.onCall?.({
+    provider_id: provider.id,
+    model,
+    attempt: attempt + 1,
+    outcome,
+    duration_ms: call.clock.now() - began,
+    usage: known ? toCallUsage(origin, counts) : null,
+    error: failure ?? null,
+  });
+}
+
+function cutOff({ provider }: ModelSource): AppError {
+  return new AppError("model_failed", `The provider ${provider.id} ended its answer before it was complete.`, {
+    details: { provider_id: provider.id },
+  });
+}

@@ -1,0 +1,57 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { CallDependencies } from "./call-sources.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import type { KeyRing } from "./key-ring.ts";
+import type { ModelSource } from "./model-source.ts";
+import { OfflineModel } from "./offline/offline-model.ts";
+import { isOffline, type ProviderDefinition } from "./provider-definition.ts";
+import { getProviderKind, type ProviderKind } from "./provider-kind.ts";
+import { ResilientModel } from "./resilient-model.ts";
+import type { ModelParameters, ModelSelection, ModelTarget } from "./select-model.ts";
+import { type Timeouts, timeoutsOf } from "./timeouts.ts";
+
+export interface ModelDependencies extends Omit<CallDependencies, "redact"> {
+  readonly keys: KeyRing;
+  readonly fetch: typeof fetch;
+  /** One breaker for each provider, shared by all its models and runs. */
+  readonly breakerOf: (provider: ProviderDefinition) => CircuitBreaker;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+}
+
+/** The model for a selection. Rejects with `invalid_config` where a package or a key is missing, before anything is called. */
+export async function createModel(selection: ModelSelection, dependencies: ModelDependencies): Promise<BaseChatModel> {
+  if (isOffline(selection.provider)) {
+    return new OfflineModel({ model: selection.model, clock: dependencies.clock });
+  }
+  const first = await createSource(selection, selection.parameters, dependencies);
+  const rest = await Promise.all(
+    selection.fallbacks.map((target) => createSource(target, selection.parameters, dependencies)),
+  );
+  return new ResilientModel([first, ...rest], { ...dependencies, redact: dependencies.keys.redact });
+}
+
+async function createSource(
+  { provider, model }: ModelTarget,
+  parameters: ModelParameters,
+  { keys, fetch, breakerOf, timeouts: overrides }: ModelDependencies,
+): Promise<ModelSource> {
+  const kind = getProviderKind(provider.provider);
+  const timeouts = timeoutsOf(provider, overrides);
+  const chat = await kind.load({
+    model,
+    base_url: provider.base_url,
+    api_key: keyOf(provider, kind, keys),
+    parameters,
+    fetch: createGuardedFetch({ fetch, provider_id: provider.id, connectMs: timeouts.connectMs }),
+    timeoutMs: timeouts.totalMs,
+  });
+  return { provider, model, kind, chat, breaker: breakerOf(provider), timeouts };
+}
+
+function keyOf({ api_key_env, base_url }: ProviderDefinition, kind: ProviderKind, keys: KeyRing): string | null {
+  const url = base_url ?? kind.defaultUrl;
+  // The maker's own address always needs its key; an address of one's own needs one only if the definition says so.
+  const name = api_key_env ?? (base_url === null ? kind.defaultKeyEnv : null);
+  return name === null || url === null ? null : keys.read(name, url);
+}

@@ -1,0 +1,54 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import type { ModelFields, ProviderKind } from "../provider-kind.ts";
+
+const OPENAI_URL = "https://api.openai.com/v1";
+
+/** A server of one's own often needs no key. The package would look for OPENAI_API_KEY then, and send it there. */
+const NO_KEY = "none";
+
+async function load(fields: ModelFields): Promise<BaseChatModel> {
+  const { ChatOpenAI, ChatOpenAICompletions } = await import("@langchain/openai");
+  const { temperature, max_tokens } = fields.parameters;
+  const options = {
+    model: fields.model,
+    apiKey: fields.api_key ?? NO_KEY,
+    timeout: fields.timeoutMs,
+    maxRetries: 0,
+    streaming: true,
+    ...(temperature !== undefined && { temperature }),
+    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    configuration: {
+      baseURL: fields.base_url ?? OPENAI_URL,
+      fetch: fields.fetch,
+      organization: null,
+      project: null,
+      logLevel: "off" as const,
+    },
+  };
+  // Servers that speak "the OpenAI protocol" speak Chat Completions; only OpenAI itself has the Responses API.
+  return fields.base_url === null ? new ChatOpenAI(options) : new ChatOpenAICompletions(options);
+}
+
+function isEnd({ generationInfo, message }: ChatGenerationChunk): boolean {
+  // The Responses API tells its end by the response's status instead.
+  const said = { ...message.response_metadata, ...generationInfo };
+  return said["finish_reason"] != null || said["status"] === "completed" || said["status"] === "incomplete";
+}
+
+export const openaiKind: ProviderKind = {
+  name: "openai",
+  defaultUrl: OPENAI_URL,
+  defaultKeyEnv: "OPENAI_API_KEY",
+  load,
+  isEnd,
+};
+
+/** Any server with OpenAI's Chat Completions under its own `base_url`. */
+export const openaiCompatibleKind: ProviderKind = {
+  name: "openai_compatible",
+  defaultUrl: null,
+  defaultKeyEnv: null,
+  load,
+  isEnd,
+};

@@ -1,0 +1,155 @@
+import {
+  AppError,
+  type CircuitBreaker as CircuitBreakerState,
+  type CreateProvider,
+  type Model,
+  type Provider,
+  type ProviderTest,
+  type Scope,
+  type UpdateProvider,
+} from "@cognition/contract";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { builtinProviders, type OfflineMode } from "./builtin-providers.ts";
+import type { CallDependencies } from "./call-sources.ts";
+import type { BreakerSettings } from "./circuit-breaker.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { createModel, type ModelDependencies } from "./create-model.ts";
+import { joinProviders } from "./join-providers.ts";
+import { createKeyRing, type Environment, type KeyHosts } from "./key-ring.ts";
+import { listModels } from "./list-models.ts";
+import { createProviderBreakers } from "./provider-breakers.ts";
+import { checkProvider } from "./provider-check.ts";
+import type { ProviderDefinition } from "./provider-definition.ts";
+import { createMemoryProviderStore, type ProviderStore, providerKey } from "./provider-store.ts";
+import type { RetrySettings } from "./retry-policy.ts";
+import { visibleProviders } from "./scope-order.ts";
+import { type ModelChoice, type ModelRequest, type ModelSelection, selectModel } from "./select-model.ts";
+import { testProvider } from "./test-provider.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+export interface ModelRegistryOptions {
+  readonly env: Environment;
+  /** Definitions of the configuration file; refused at once where one can't work. */
+  readonly providers?: readonly ProviderDefinition[];
+  /** Hosts that a key may go to, besides its maker's own. */
+  readonly keyHosts?: KeyHosts;
+  /** What applies where neither message, session nor agent says anything. */
+  readonly defaults?: ModelChoice;
+  readonly fallback?: boolean;
+  readonly offline?: OfflineMode;
+  readonly store?: ProviderStore;
+  readonly breaker?: Partial<BreakerSettings>;
+  readonly retry?: Partial<RetrySettings>;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly onCall?: CallDependencies["onCall"];
+}
+
+export interface ModelRegistry {
+  /** Those that the scope sees, in the order in which they are tried. */
+  list(scope?: Scope): Promise<Provider[]>;
+  get(id: string, scope?: Scope): Promise<Provider>;
+  create(provider: CreateProvider, scope?: Scope): Promise<Provider>;
+  /** Changes only a provider made through the API, in exactly this scope. */
+  update(id: string, patch: UpdateProvider, scope?: Scope): Promise<Provider>;
+  remove(id: string, scope?: Scope): Promise<void>;
+  test(id: string, scope?: Scope): Promise<ProviderTest>;
+  models(scope?: Scope): Promise<Model[]>;
+  /** See `selectModel` for the precedence. Throws before a run is accepted rather than in its middle. */
+  select(request?: ModelRequest): Promise<ModelSelection>;
+  createModel(selection: ModelSelection): Promise<BaseChatModel>;
+  /** By provider id, of those that the scope sees and that were called. */
+  circuitBreakers(scope?: Scope): Promise<Record<string, CircuitBreakerState>>;
+}
+
+export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
+  const { clock = systemClock, store = createMemoryProviderStore(), offline = "auto" } = options;
+  const keys = createKeyRing({ env: options.env, ...(options.keyHosts && { hosts: options.keyHosts }) });
+  const configured = options.providers ?? [];
+  for (const provider of configured) checkProvider(provider, keys);
+  const breakers = createProviderBreakers(clock.now, options.breaker);
+
+  const dependencies: ModelDependencies = {
+    keys,
+    clock,
+    fetch: options.fetch ?? fetch,
+    random: options.random ?? Math.random,
+    retry: options.retry,
+    timeouts: options.timeouts,
+    onCall: options.onCall,
+    breakerOf: breakers.of,
+  };
+
+  const all = async () => joinProviders(builtinProviders(keys), configured, await store.list(), offline);
+  const visible = async (scope?: Scope) => visibleProviders(await all(), scope);
+  const toProvider = (provider: ProviderDefinition): Provider => ({
+    ...provider,
+    has_key: keys.has(provider.api_key_env),
+  });
+  const create = (selection: ModelSelection) => createModel(selection, dependencies);
+
+  const find = async (id: string, scope?: Scope) => {
+    const providers = await visible(scope);
+    return providers.find((provider) => provider.id === id) ?? notFound(id, providers);
+  };
+  const save = async (provider: ProviderDefinition) => {
+    checkProvider(provider, keys);
+    await store.put(provider);
+    breakers.reset(provider);
+    return toProvider(provider);
+  };
+
+  return {
+    list: async (scope) => (await visible(scope)).map(toProvider),
+    get: async (id, scope) => toProvider(await find(id, scope)),
+    async create({ idempotency_key: _, ...fields }, scope = {}) {
+      const provider: ProviderDefinition = { ...fields, scope, source: "api" };
+      const taken = (await all()).some((other) => providerKey(other) === providerKey(provider));
+      if (taken) throw new AppError("already_exists", `There is a provider "${fields.id}" already; choose another id.`);
+      return save(provider);
+    },
+    async update(id, patch, scope = {}) {
+      const found = writable(await find(id, scope), scope);
+      return save({ ...found, ...defined(patch) });
+    },
+    async remove(id, scope = {}) {
+      const found = writable(await find(id, scope), scope);
+      await store.remove(found.id, found.scope);
+      breakers.reset(found);
+    },
+    async test(id, scope) {
+      const provider = await find(id, scope);
+      const alone = { ...provider, enabled: true, max_retries: 0 };
+      return testProvider(provider.model, async () => create(selectModel([alone], { ...(scope && { scope }) })), clock);
+    },
+    models: async (scope) => listModels(await visible(scope)),
+    select: async (request = {}) => selectModel(await all(), request, options),
+    createModel: create,
+    async circuitBreakers(scope) {
+      const seen = (await visible(scope)).map((provider) => [provider.id, breakers.find(provider)] as const);
+      return Object.fromEntries(seen.flatMap(([id, breaker]) => (breaker ? [[id, breaker.state()]] : [])));
+    },
+  };
+}
+
+function writable(provider: ProviderDefinition, scope: Scope): ProviderDefinition {
+  if (provider.source === "api" && providerKey(provider) === providerKey({ id: provider.id, scope })) return provider;
+  throw new AppError(
+    "not_writable",
+    `The provider "${provider.id}" comes from ${provider.source === "api" ? "another scope" : "the server's configuration"} ` +
+      "and can't be changed here. Make one of your own under another id.",
+  );
+}
+
+function notFound(id: string, providers: readonly ProviderDefinition[]): never {
+  const valid = providers.map((provider) => provider.id);
+  throw new AppError("provider_not_found", `There is no provider "${id}"; there are: ${valid.join(", ") || "none"}.`, {
+    details: { valid },
+  });
+}
+
+function defined(patch: UpdateProvider): Partial<ProviderDefinition> {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+}

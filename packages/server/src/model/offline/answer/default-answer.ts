@@ -1,0 +1,29 @@
+import { listTools } from "../intent/named-tool-intent.ts";
+import type { Turn } from "../turn.ts";
+
+const HOW = "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or configure a provider, to get answers from a real one.";
+
+/** What is said where nothing was understood: who is speaking, what it can do, and how to get a real model. */
+export function defaultAnswer(turn: Turn): string {
+  const { request, tools } = turn;
+  if (/\bsummar/i.test(request) && tools.length === 0) return summary(request);
+  const opening = /^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))\b/i.test(request)
+    ? "Hello!"
+    : "I can't answer that by myself:";
+  const who = "I am Cognition's offline model, which follows plain instructions but is not a language model.";
+  return `${opening} ${who} ${tools.length > 0 ? `${listTools(tools)} Ask me to use one of them. ` : ""}${HOW}`;
+}
+
+const MAX_SUMMARY = 1_500;
+
+// Agents shorten long conversations by asking their model; losing everything then would be worse than a crude cut.
+function summary(request: string): string {
+  const lines = request
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const text = lines.join("\n");
+  const kept =
+    text.length > MAX_SUMMARY ? `${text.slice(0, MAX_SUMMARY / 2)}\n…\n${text.slice(-MAX_SUMMARY / 2)}` : text;
+  return `Summary (shortened by the offline model):\n${kept.toWellFormed()}`;
+}

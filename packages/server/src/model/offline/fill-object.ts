@@ -1,0 +1,95 @@
+import { coerceValue, numbersIn, readList } from "./coerce-value.ts";
+import { fillText, type Source } from "./fill-text.ts";
+import { readNamedValues } from "./named-values.ts";
+import { requiredNames, type Schema, typeOf, wordsOf } from "./offline-tool.ts";
+import { mask, quotedParts } from "./phrase.ts";
+import type { Turn } from "./turn.ts";
+
+/** Fills an object by its schema: what is given by name, then what is required and can be found in the words. */
+export function fillObject(
+  schema: Schema,
+  text: string,
+  rest: string,
+  turn: Turn,
+  given: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const properties = schema.properties ?? {};
+  const lists = new Set(Object.keys(properties).filter((name) => typeOf(properties[name] ?? {}) === "array"));
+  const args: Record<string, unknown> = { ...given };
+  for (const [name, raw] of readNamedValues(text, Object.keys(properties), lists)) {
+    if (!(name in args)) args[name] = coerceValue(raw, properties[name] ?? {});
+  }
+  const missing = requiredNames(schema).filter((name) => !(name in args));
+  const used = new Set(Object.values(args).map(String));
+  const source: Source = {
+    text,
+    rest,
+    turn,
+    quotes: quotedParts(text).filter((part) => !used.has(part)),
+    numbers: numbersIn(mask(text).text).filter((number) => !used.has(String(number))),
+    wanted: missing.length,
+    optional: Object.keys(properties).filter((name) => !missing.includes(name) && !(name in args)),
+  };
+  for (const name of missing) args[name] = fillValue(name, properties[name] ?? {}, source);
+  for (const [name, value] of Object.entries(source.found ?? {})) args[name] ??= value;
+  return args;
+}
+
+function fillValue(name: string, schema: Schema, source: Source): unknown {
+  const value = byType(name, schema, source);
+  source.wanted--;
+  return value;
+}
+
+function byType(name: string, schema: Schema, source: Source): unknown {
+  switch (typeOf(schema)) {
+    case "const":
+      return schema.const;
+    case "enum":
+      return fromEnum(schema, source.text);
+    case "boolean":
+      return !new RegExp(
+        `\\b(no|not|without|don't|do not|never|disable|off)\\b[^.]*\\b${wordsOf(name).join(".?")}`,
+        "i",
+      ).test(source.text);
+    case "number":
+    case "integer":
+      return nearNumber(name, source) ?? source.numbers.shift() ?? schema.minimum ?? 0;
+    case "array":
+      return fillList(schema, source);
+    case "object":
+      return fillObject(schema, source.text, source.rest, source.turn);
+    default:
+      return fillText(name, schema, source);
+  }
+}
+
+function fromEnum(schema: Schema, text: string): unknown {
+  const lower = text.toLowerCase();
+  const said = schema.enum?.find((value) =>
+    new RegExp(`(?<!\\w)${String(value).replace(/[^\w]/g, ".")}(?!\\w)`, "i").test(lower),
+  );
+  return said ?? schema.enum?.[0];
+}
+
+function nearNumber(name: string, { text, numbers }: Source): number | undefined {
+  const word = wordsOf(name).at(-1) ?? name;
+  const near = new RegExp(
+    `(-?\\d+(?:\\.\\d+)?)\\s+${word}|\\b${word}\\w*\\s+(?:of\\s+|to\\s+)?(-?\\d+(?:\\.\\d+)?)`,
+    "i",
+  ).exec(text);
+  const value = near?.[1] ?? near?.[2];
+  if (value === undefined) return undefined;
+  const at = numbers.indexOf(Number(value));
+  if (at !== -1) numbers.splice(at, 1);
+  return Number(value);
+}
+
+function fillList(schema: Schema, source: Source): unknown[] {
+  const items = schema.items ?? {};
+  const type = typeOf(items);
+  if (type === "number" || type === "integer") return source.numbers.splice(0);
+  if (type === "object") return [fillObject(items, source.text, source.rest, source.turn)];
+  if (source.quotes.length > 0) return source.quotes.splice(0);
+  return readList(source.rest.split(/:\s/).at(-1) ?? source.rest).map((item) => coerceValue(item, items));
+}

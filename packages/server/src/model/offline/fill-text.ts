@@ -1,0 +1,86 @@
+import { type Schema, wordsOf } from "./offline-tool.ts";
+import { dropEnd, unquote } from "./phrase.ts";
+import type { Turn } from "./turn.ts";
+import { findPath, toToolPath, workingDirectory } from "./workspace-path.ts";
+
+/** The words an argument may be taken from. Each quote and number is used once. */
+export interface Source {
+  readonly text: string;
+  /** What is left of the instruction without the tool's name and the words around it. */
+  rest: string;
+  readonly turn: Turn;
+  readonly quotes: string[];
+  readonly numbers: number[];
+  /** How many required arguments share what is left. */
+  wanted: number;
+  readonly optional: readonly string[];
+  /** Optional arguments that turned up on the way: "find TODO in src" has a place too. */
+  found?: Record<string, unknown>;
+}
+
+const URL_PATTERN = /\bhttps?:\/\/[^\s"'`<>]+[^\s"'`<>.,;:!?)]/;
+const SHAPES: readonly (readonly [RegExp, RegExp])[] = [
+  [/ur[li]|link|website|page|address/, URL_PATTERN],
+  [/e.?mail|recipient|^to$|address/, /[\w.+-]+@[\w-]+\.[\w.-]*\w/],
+  [/date|day|when/, /\b\d{4}-\d{2}-\d{2}\b/],
+];
+const PATH_NAME = /path|file|dir|folder/;
+const PLACE =
+  /\s+(?:in|inside|under|within|below)\s+(?:the\s+)?(?:files?\s+(?:of|in)\s+)?(?:folder\s+|directory\s+|file\s+)?([\w@./-]+|["'`][^"'`]+["'`])(?:\s+(?:folder|directory))?$/i;
+
+/** Words for a text argument: by its shape, by what stands next to its name, quoted, or simply what is left. */
+export function fillText(name: string, schema: Schema, source: Source): string {
+  const key = wordsOf(name).join(" ");
+  for (const [names, shape] of SHAPES) {
+    const found = names.test(key) || schema.format === "uri" ? shape.exec(source.text)?.[0] : undefined;
+    if (found) return found;
+  }
+  if (PATH_NAME.test(key)) return fillPath(key, schema, source);
+  return nearText(name, source) ?? source.quotes.shift() ?? takeRest(source);
+}
+
+function fillPath(key: string, schema: Schema, { text, turn, quotes }: Source): string {
+  const path = findPath(text);
+  if (path === undefined) return /dir|folder|^path$/.test(key) ? workingDirectory(turn) : "";
+  const at = quotes.indexOf(path);
+  if (at !== -1) quotes.splice(at, 1);
+  return toToolPath(path, schema, turn);
+}
+
+/** `the city of Paris`, `language French`: a value that stands next to its name. */
+function nearText(name: string, source: Source): string | undefined {
+  const words = wordsOf(name).join("[\\s_-]");
+  const near = new RegExp(
+    `\\b${words}\\s+(?:of\\s+|to\\s+|named\\s+|called\\s+)?(["'\`][^"'\`]+["'\`]|[A-Z0-9][\\w-]*(?:\\s+[A-Z][\\w-]*)*)`,
+  ).exec(source.text);
+  if (!near?.[1]) return undefined;
+  const value = unquote(near[1]);
+  const at = source.quotes.indexOf(value);
+  if (at !== -1) source.quotes.splice(at, 1);
+  return value;
+}
+
+/** The last one gets all that is left; the others a piece up to the next little word. */
+function takeRest(source: Source): string {
+  const rest = dropPlace(source);
+  if (source.wanted <= 1) return unquote(dropEnd(rest));
+  const cut = /\s*,\s+|\s+(?:and|to|into|as|with|from|in|on|for)\s+/.exec(rest);
+  source.rest = cut ? rest.slice(cut.index + cut[0].length) : "";
+  return unquote(dropEnd(cut ? rest.slice(0, cut.index) : rest));
+}
+
+function dropPlace(source: Source): string {
+  const rest = dropEnd(source.rest);
+  const name = source.optional.find((optional) => PATH_NAME.test(optional));
+  const place = name ? PLACE.exec(rest) : null;
+  if (!name || !place?.[1]) return rest;
+  const path = unquote(place[1]);
+  if (
+    !/^(all|every|the|this|these|here|it|files?|code|codebase|project|repo|repository|workspace|directory|folder|any)$/i.test(
+      path,
+    )
+  ) {
+    source.found = { ...source.found, [name]: toToolPath(path, { description: "absolute" }, source.turn) };
+  }
+  return rest.slice(0, place.index);
+}

@@ -1,0 +1,44 @@
+import { fillArguments } from "../fill-arguments.ts";
+import { type OfflineTool, wordsOf } from "../offline-tool.ts";
+import { callTool, type Intent } from "../step.ts";
+
+/** Words in names that say how rather than what: they don't tell one tool from another. */
+const VAGUE = new Set(
+  "get set run do make tool api fetch call use new my the list read show task file files data info write edit create delete remove execute update send search find ask open".split(
+    " ",
+  ),
+);
+
+/** A tool that is not named but obviously meant: "What is the weather in Paris?" where there is a `get_weather`. */
+export const familiarToolIntent: Intent = (instruction, turn) => {
+  const said = new Set(wordsOf(instruction).map(stem));
+  const meant = turn.tools.find((tool) => isMeant(tool, said));
+  return meant && callTool(meant, fillArguments(meant, about(instruction, meant), turn));
+};
+
+function isMeant({ name, schema }: OfflineTool, said: ReadonlySet<string>): boolean {
+  if ("subagent_type" in (schema.properties ?? {})) return false;
+  const telling = wordsOf(name).filter((word) => word.length > 2 && !VAGUE.has(word));
+  return telling.length > 0 && telling.every((word) => said.has(stem(word)));
+}
+
+// What an unnamed tool is to work on comes after the words that gave it away.
+function about(instruction: string, { name }: OfflineTool): string {
+  const telling = wordsOf(name).filter((word) => !VAGUE.has(word));
+  const last = Math.max(...telling.map((word) => endOf(instruction, stem(word))));
+  const after = instruction
+    .slice(last)
+    .replace(/^\w*/, "")
+    .replace(/^\s*(?:like|today|now|currently|forecast)\b/i, "")
+    .replace(/^\s+(?:in|at|for|of|from|on|to|about|with|between)\s+(?:the\s+)?/i, " ");
+  return /[\p{L}\p{N}]/u.test(after) ? `${name} ${after}` : instruction;
+}
+
+function stem(word: string): string {
+  return word.replace(/(?:ings?|ed|es|s)$/, "");
+}
+
+function endOf(text: string, word: string): number {
+  const at = text.toLowerCase().lastIndexOf(word);
+  return at === -1 ? 0 : at + word.length;
+}

@@ -1,0 +1,43 @@
+import { fillObject } from "../fill-object.ts";
+import { findTool } from "../find-tool.ts";
+import { callTool, type Intent, say } from "../step.ts";
+import { findPath, toToolPath, workingDirectory } from "../workspace-path.ts";
+import { runCommand } from "./command-intent.ts";
+
+const FORMS: readonly RegExp[] = [
+  /\b(?:list|show|display|print|enumerate|give me|tell me|name|see|get)\b.*\b(?:files?|folders?|director(?:y|ies)|contents?|entries|everything)\b.*\b(?:in|of|inside|under|at|here|there|from|director|folder|workspace|project|root)\b/i,
+  /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b\s*[.!]?$/i,
+  /\b(?:what|which)\b.*\bfiles?\b.*\b(?:here|there|exist|have|in|are)\b/i,
+  /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+)?(?:directory|folder|workspace|project)\b/i,
+  /^\s*(?:ls|dir)\b(?!\s+(?:command|tool))/i,
+  /\blook\b.*\b(?:around|at|in|into|inside)\b.*\b(?:director|folder|workspace)/i,
+];
+const ABOUT_CONTENT =
+  /\b(?:contain(?:s|ing)?|matching|mention(?:s|ing)?|named|called|with the (?:word|text|name))\b|\b(?:contents?) of (?:the )?file\b/i;
+
+export const listFilesIntent: Intent = (instruction, turn) => {
+  if (!FORMS.some((form) => form.test(instruction)) || ABOUT_CONTENT.test(instruction)) return undefined;
+  const path = findPath(instruction) ?? directoryIn(instruction);
+  if (path && /\w\.\w+$/.test(path) && !/\b(?:folder|directory)\b/i.test(instruction)) return undefined;
+  const tool = findTool(turn.tools, "list");
+  if (!tool) {
+    const command = path ? `ls -la ${path}` : "ls -la";
+    return runCommand(command, turn) ?? say("I can't list files: no tool here does that.");
+  }
+  const properties = tool.schema.properties ?? {};
+  const name = Object.keys(properties).find((key) => /path|dir|folder/i.test(key));
+  if (!name) return callTool(tool, {});
+  const where = path === undefined ? workingDirectory(turn) : toToolPath(path, properties[name], turn);
+  return callTool(tool, fillObject(tool.schema, "", "", turn, { [name]: where }));
+};
+
+function directoryIn(instruction: string): string | undefined {
+  const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
+  const plain = named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
+  return plain &&
+    !/^(the|this|that|current|working|my|your|a|root|whole|same|project|workspace|here|there|it|home|directory|folder)$/i.test(
+      plain,
+    )
+    ? plain
+    : undefined;
+}

@@ -1,0 +1,62 @@
+import { fillArguments } from "../fill-arguments.ts";
+import { type OfflineTool, wordsOf } from "../offline-tool.ts";
+import { mask } from "../phrase.ts";
+import { mentionOf } from "../rest-of.ts";
+import { callTool, type Intent, say } from "../step.ts";
+
+const USE = "(?:use|using|call|calling|run|invoke|execute|try|trigger|apply|via|through|employ|start|with)";
+const BEFORE = new RegExp(`\\b${USE}\\s+(?:the\\s+|your\\s+|my\\s+|a\\s+|tool\\s+|function\\s+)*["'\`]?$`, "i");
+const AFTER = /^["'`]?\s*(?:tool|function)\b|^\s*\(/i;
+const POLITE = /^(?:please|now|can you|could you|would you|i want you to|i'd like you to|go ahead and)?[\s,]*["'`]?$/i;
+const UNKNOWN =
+  /\b(?:use|call|invoke|run|try)\s+(?:the\s+|your\s+)?["'`]?([\w.-]+)["'`]?\s+(?:tool|function)\b|\btool\s+(?:called|named)\s+["'`]?([\w.-]+)/i;
+
+/** A tool that is asked for by its name, whatever it is called. */
+export const namedToolIntent: Intent = (instruction, turn) => {
+  const named = longest(turn.tools.filter((tool) => isAskedFor(instruction, tool)));
+  if (named) return callTool(named, fillArguments(named, instruction, turn));
+  const unknown = UNKNOWN.exec(mask(instruction).text);
+  const name = unknown?.[1] ?? unknown?.[2];
+  // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
+  if (!name || /^(the|this|that|a|any|some|shell|bash|command|terminal|right|todo)$/i.test(name)) return undefined;
+  return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
+};
+
+export function listTools(tools: readonly OfflineTool[]): string {
+  if (tools.length === 0) return "I have no tools here.";
+  return `My tools are: ${tools.map(({ name }) => name).join(", ")}.`;
+}
+
+function isAskedFor(instruction: string, tool: OfflineTool): boolean {
+  const match = mentionOf(instruction, tool.name);
+  if (!match) return false;
+  const before = instruction.slice(0, match.index);
+  const after = instruction.slice(match.index + match[0].length);
+  if (BEFORE.test(before) || AFTER.test(after)) return true;
+  // Nobody writes such a name by chance, unless it is to ask about it.
+  if (/[_A-Z-]/.test(tool.name.slice(1)) && match[0] === tool.name)
+    return !/\b(?:what|how|which|why|explain|describe)\b/i.test(before);
+  return false;
+}
+
+/** "delete a.txt", "grep TODO": an instruction that begins with the tool's own name. */
+export const leadingToolIntent: Intent = (instruction, turn) => {
+  if (isQuestion(instruction)) return undefined;
+  const tool = longest(turn.tools.filter((candidate) => isLeading(instruction, candidate)));
+  return tool && callTool(tool, fillArguments(tool, instruction, turn));
+};
+
+function isLeading(instruction: string, { name, schema }: OfflineTool): boolean {
+  if ("subagent_type" in (schema.properties ?? {}) || wordsOf(name).length > 3) return false;
+  const match = mentionOf(instruction, name);
+  return match !== null && POLITE.test(instruction.slice(0, match.index));
+}
+
+// `read_file` also contains `read`: the longer name is the one that was meant.
+function longest(tools: readonly OfflineTool[]): OfflineTool | undefined {
+  return [...tools].sort((a, b) => b.name.length - a.name.length)[0];
+}
+
+function isQuestion(instruction: string): boolean {
+  return /\?\s*$/.test(instruction) && !/^(?:can|could|would|will) you\b/i.test(instruction);
+}

@@ -1,0 +1,71 @@
+import { numbersIn, readList } from "../coerce-value.ts";
+import { findTool } from "../find-tool.ts";
+import type { OfflineTool } from "../offline-tool.ts";
+import { quotedParts } from "../phrase.ts";
+import { type Step, say } from "../step.ts";
+import type { Turn } from "../turn.ts";
+
+const ASKED = /\b(?:to-?dos|to-?do[- ]list|task list|check ?list|plan)\b|\bwrite_todos\b/i;
+const MAKE = /\b(?:make|write|create|start|set up|draw up|prepare|use|plan|build|keep|begin with)\b/i;
+const WORK =
+  /\b(?:work|carry|execute|complete|do|finish|go through|process|tick|check)\b[\s\S]{0,30}\b(?:off|through|it|them|each|all|out|one by one|step by step|steps?|items?)\b/i;
+const MAX_ITEMS = 20;
+
+type Status = "pending" | "in_progress" | "completed";
+
+/**
+ * A plan, and its working off: one item at a time is in progress, its own instruction (if it is one) is carried out, then it
+ * is completed. It takes the whole request, since its items are instructions too.
+ */
+export function todoSteps(
+  request: string,
+  turn: Turn,
+  stepsOf: (instruction: string) => readonly Step[],
+): readonly Step[] | undefined {
+  if (!ASKED.test(request) || !MAKE.test(request) || /\bfile\b|\w\.\w{1,4}\b/i.test(request.split(":")[0] ?? ""))
+    return undefined;
+  const items = readItems(request);
+  if (items.length === 0) return undefined;
+  const tool = findTool(turn.tools, "todos");
+  if (!tool)
+    return say(
+      `I have no tool for a todo list; the plan would be:\n${items.map((item, at) => `${at + 1}. ${item}`).join("\n")}`,
+    );
+  if (!WORK.test(request)) return [write(tool, items, () => "pending")];
+  const worked = items.flatMap((item, current) => [
+    write(tool, items, (at) => (at < current ? "completed" : at === current ? "in_progress" : "pending")),
+    ...stepsOf(item),
+  ]);
+  return [...worked, write(tool, items, () => "completed")];
+}
+
+function write(tool: OfflineTool, items: readonly string[], statusAt: (index: number) => Status): Step {
+  const list = Object.keys(tool.schema.properties ?? {}).find((name) => /todo|item|task|list/i.test(name)) ?? "todos";
+  return {
+    type: "call",
+    tool: tool.name,
+    args: { [list]: items.map((content, at) => ({ content, status: statusAt(at) })) },
+  };
+}
+
+function readItems(request: string): string[] {
+  const quoted = quotedParts(request);
+  if (quoted.length > 1) return quoted.slice(0, MAX_ITEMS);
+  const [head = "", ...rest] = request.split(/:\s*\n?/);
+  const after = rest
+    .join(": ")
+    .replace(/[.;,]?\s*(?:(?:and|then)\s+)+(?:work|carry|do|complete|finish|execute|go)\b[\s\S]*$/i, "");
+  const named = ASKED.test(head) && after.trim() !== "" ? listed(after) : [];
+  if (named.length > 0) return named.slice(0, MAX_ITEMS);
+  const count = Math.min(Math.max(numbersIn(head)[0] ?? 3, 1), MAX_ITEMS);
+  return Array.from({ length: count }, (_, at) => `Step ${at + 1}`);
+}
+
+function listed(text: string): string[] {
+  const sentences = text.split(/\.\s+(?=\p{Lu})/u);
+  return readList(
+    sentences.length > 1 && /\b(?:work|do|go)\b/i.test(sentences.at(-1) ?? "")
+      ? sentences.slice(0, -1).join(". ")
+      : text,
+  );
+}

@@ -1,0 +1,50 @@
+import { wordsOf } from "./offline-tool.ts";
+import { mask } from "./phrase.ts";
+
+/** Values that a text gives by name: `city=Paris`, `city: "Paris"`, `limit is 3`, `with max results set to 5`. */
+export function readNamedValues(
+  text: string,
+  names: readonly string[],
+  lists: ReadonlySet<string> = new Set(),
+): Map<string, string> {
+  const { text: masked, reveal } = mask(text);
+  const marks = names.flatMap((name) => marksOf(name, masked)).sort((a, b) => a.from - b.from);
+  const values = new Map<string, string>();
+  for (const [index, mark] of marks.entries()) {
+    if (values.has(mark.name)) continue;
+    const raw = masked.slice(mark.to, marks[index + 1]?.from ?? masked.length);
+    const value = reveal(lists.has(mark.name) ? trimList(raw) : trimValue(raw));
+    if (value !== "") values.set(mark.name, value);
+  }
+  return values;
+}
+
+interface Mark {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function marksOf(name: string, masked: string): Mark[] {
+  const words = wordsOf(name).join("[\\s_-]?");
+  if (words === "") return [];
+  const pattern = new RegExp(
+    `(?<![\\w.-])["'\`]?${words}["'\`]?\\s*(?:=|:(?!/)|\\s(?:is|set to|equals|equal to|being)\\s)\\s*`,
+    "gi",
+  );
+  return [...masked.matchAll(pattern)].map((match) => ({ name, from: match.index, to: match.index + match[0].length }));
+}
+
+function trimList(raw: string): string {
+  return /^\s*\[[^\]]*\]/.exec(raw)?.[0] ?? raw.split(/\.(?:\s|$)|(?<=\S\s*)\n(?!\s*(?:[-*•]|\d+[.)]))/)[0] ?? "";
+}
+
+function trimValue(raw: string): string {
+  const hidden = /^\s*\uE000\d+\uE001/.exec(raw);
+  if (hidden) return hidden[0].trim();
+  const list = /^\s*\[[^\]]*\]/.exec(raw);
+  if (list) return list[0].trim();
+  return (raw.split(/[,;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )/)[0] ?? "")
+    .replace(/\s+(?:and|with|&|plus)\s*$/i, "")
+    .trim();
+}

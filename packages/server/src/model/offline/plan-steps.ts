@@ -1,0 +1,99 @@
+import { inventoryAnswer } from "./answer/inventory-answer.ts";
+import { memoryAnswer } from "./answer/memory-answer.ts";
+import { plainAnswer } from "./answer/plain-answer.ts";
+import { commandIntent } from "./intent/command-intent.ts";
+import { delegateIntent } from "./intent/delegate-intent.ts";
+import { deleteFileIntent } from "./intent/delete-file-intent.ts";
+import { editFileIntent } from "./intent/edit-file-intent.ts";
+import { familiarToolIntent } from "./intent/familiar-tool-intent.ts";
+import { listFilesIntent } from "./intent/list-files-intent.ts";
+import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.ts";
+import { readFile, readFileIntent } from "./intent/read-file-intent.ts";
+import { searchFilesIntent } from "./intent/search-files-intent.ts";
+import { todoSteps } from "./intent/todo-intent.ts";
+import { writeFileIntent } from "./intent/write-file-intent.ts";
+import { matchSkill } from "./skills.ts";
+import { splitInstructions } from "./split-instructions.ts";
+import { type Intent, type Step, say } from "./step.ts";
+import type { Turn } from "./turn.ts";
+
+/** Asked in this order; the first that understands an instruction has it. */
+const INTENTS: readonly Intent[] = [
+  inventoryAnswer,
+  delegateIntent,
+  commandIntent,
+  namedToolIntent,
+  editFileIntent,
+  deleteFileIntent,
+  writeFileIntent,
+  searchFilesIntent,
+  leadingToolIntent,
+  listFilesIntent,
+  memoryAnswer,
+  readFileIntent,
+  familiarToolIntent,
+  plainAnswer,
+];
+
+/** Those that carry a text of any length: the others are told by a sentence, and their patterns are slow on more. */
+const CARRIERS: readonly Intent[] = [delegateIntent, commandIntent, namedToolIntent, editFileIntent, writeFileIntent];
+const MAX_SENTENCE = 1_000;
+
+/** Patterns over more text than a person writes as instructions take seconds, in which nothing else on the node runs. */
+const MAX_REQUEST = 20_000;
+
+// Acting on a part could write half a file: nothing is done rather than something else than was asked.
+function tooLong({ request, tools }: Turn): readonly Step[] {
+  if (tools.length === 0) return [];
+  return say(
+    `I am the offline model and read instructions of up to ${MAX_REQUEST} characters; this message has ${request.length}, so I did nothing. ` +
+      "Set OPENAI_API_KEY or ANTHROPIC_API_KEY to work with a real model.",
+  );
+}
+
+/**
+ * Everything that a request asks for, in order. It depends on nothing but the turn, so that each call of the model finds the
+ * same plan again and goes on where the results so far end: no state is kept between calls.
+ */
+export function planSteps(turn: Turn): readonly Step[] {
+  if (turn.request.length > MAX_REQUEST) return tooLong(turn);
+  const skill = skillSteps(turn);
+  const todo = todoSteps(turn.request, turn, (instruction) => understand(instruction, turn) ?? []);
+  return [...skill, ...(todo ?? instructionSteps(turn.request, turn))];
+}
+
+function instructionSteps(text: string, turn: Turn): Step[] {
+  const parts = splitInstructions(text, (part) => understand(part, turn) !== undefined);
+  const understood = parts.map((part) => understand(part, turn));
+  if (understood.every((steps) => steps === undefined)) return [];
+  const steps = understood.flatMap((found, at) => found ?? say(`I did not understand: "${parts[at]}"`));
+  // "Open a.txt and tell me what it says" is one wish in two sentences.
+  return steps.filter((step, at) => JSON.stringify(step) !== JSON.stringify(steps[at - 1]));
+}
+
+function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
+  for (const intent of instruction.length > MAX_SENTENCE ? CARRIERS : INTENTS) {
+    const steps = intent(instruction, turn);
+    if (steps) return steps;
+  }
+  return undefined;
+}
+
+/** A skill that fits is read first; what its text then asks for comes before the rest. */
+function skillSteps(turn: Turn): readonly Step[] {
+  const skill = matchSkill(turn.request, turn);
+  const read = skill?.path === undefined || isInventory(turn) ? undefined : readFile(skill.path, turn);
+  if (!read) return [];
+  const text = turn.results[0]?.failed === false ? turn.results[0].output : "";
+  return [...read, ...skillInstructions(text).flatMap((line) => understand(line, turn) ?? [])];
+}
+
+function isInventory(turn: Turn): boolean {
+  return inventoryAnswer(turn.request, turn) !== undefined;
+}
+
+// Only its list items: prose explains, and would be taken for instructions by chance. File tools number their lines.
+function skillInstructions(text: string): string[] {
+  const body = text.replace(/^\s*(?:\d+\s*\t?\s*)?---[\s\S]*?\n\s*(?:\d+\s*\t?\s*)?---/, "");
+  return [...body.matchAll(/^\s*(?:\d+\s*\t\s*)?(?:\d+[.)]|[-*])\s+(.+)$/gm)].map((match) => match[1] ?? "");
+}

@@ -1,0 +1,88 @@
+import { mask, unquote } from "./phrase.ts";
+import type { Turn } from "./turn.ts";
+
+const EVERY =
+  "(?:(?:every|each|all|any|your|the|all your|all of your|every one of your|each of your|every single)\\s+)+";
+const REPLY = "(?:repl(?:y|ies)|answers?|responses?|messages?|sentences?|outputs?)";
+const STARTS = [
+  new RegExp(`\\b(?:start|begin|prefix|open|preface)\\s+${EVERY}${REPLY}\\s+(?:with|by saying|by)\\s+`, "i"),
+  new RegExp(
+    `\\b${EVERY}${REPLY}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:starts?|begins?)\\s+with\\s+`,
+    "i",
+  ),
+  /\balways\s+(?:start|begin)\s+(?:(?:your|every|each|all)\s+)*(?:repl(?:y|ies)|answers?|responses?|messages?)?\s*(?:with|by saying)\s+/i,
+];
+const ENDS = [
+  new RegExp(`\\b(?:end|finish|close|conclude|sign)\\s+(?:off\\s+)?${EVERY}${REPLY}\\s+(?:with|by saying|by)\\s+`, "i"),
+  new RegExp(
+    `\\b${EVERY}${REPLY}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:ends?|finish(?:es)?)\\s+with\\s+`,
+    "i",
+  ),
+  /\balways\s+(?:end|finish|close)\s+(?:(?:your|every|each|all)\s+)*(?:repl(?:y|ies)|answers?|responses?|messages?)?\s*(?:with|by saying)\s+/i,
+];
+const ONLY = [
+  /\b(?:answer|reply|respond)\s+(?:always\s+)?(?:only|exclusively|solely)\s+(?:with|by saying)\s+/i,
+  /\b(?:only|always only|always)\s+(?:answer|reply|respond)\s+(?:only\s+)?with\s+/i,
+  /\b(?:answer|reply|respond)\s+(?:to\s+(?:everything|every\s+\w+|all\s+\w+)\s+)(?:only\s+)?with\s+/i,
+  /\bwhatever\s+(?:the user|i|they|anyone)\s+(?:says?|asks?),?\s+(?:answer|reply|respond|say)\s+(?:only\s+)?(?:with\s+)?/i,
+];
+const SPEAK = "(?:reply|answer|respond|write|speak|talk|repl(?:y|ies)|answers)[^.\\n]{0,40}?";
+const UPPER = new RegExp(
+  `\\b${SPEAK}\\b(?:in\\s+)?(?:all\\s+)?(?:upper[\\s-]?case|capitals|capital letters|caps|all[\\s-]caps|caps lock)\\b`,
+  "i",
+);
+const LOWER = new RegExp(`\\b${SPEAK}\\b(?:in\\s+)?(?:all\\s+)?(?:lower[\\s-]?case|small letters)\\b`, "i");
+
+// A long conversation has few such wishes: most of it is passed over by two quick looks.
+const HINTS = [
+  /\b(?:every|each|all|always|only|whatever|your|in)\b/i,
+  /\b(?:with|say|saying|\w*case|\w*caps|letters|capitals)\b/i,
+];
+const MAX_SOURCE = 30_000;
+
+/** Makes the final text obey what the system prompt, or the user earlier on, asked of every reply. */
+export function applyReplyRules(text: string, { system, earlier, request }: Turn): string {
+  // What was said later wins; a wish in the present message is one for this reply too.
+  const sources = [request, ...[...earlier].reverse(), system]
+    .map((source) => source.slice(0, MAX_SOURCE))
+    .filter((source) => HINTS.every((hint) => hint.test(source)));
+  const find = (forms: readonly RegExp[]) =>
+    sources.map((source) => readRule(source, forms)).find((value) => value !== undefined);
+  const only = find(ONLY);
+  const cased = changeCase(only ?? text, sources);
+  if (only !== undefined) return cased;
+  const start = find(STARTS);
+  const end = find(ENDS);
+  const opened =
+    start === undefined || cased.startsWith(start) ? cased : `${start}${/[\s]$/.test(start) ? "" : " "}${cased}`;
+  return end === undefined || opened.endsWith(end) ? opened : `${opened} ${end}`;
+}
+
+function changeCase(text: string, sources: readonly string[]): string {
+  if (sources.some((source) => UPPER.test(source))) return text.toUpperCase();
+  return sources.some((source) => LOWER.test(source)) ? text.toLowerCase() : text;
+}
+
+function readRule(source: string, forms: readonly RegExp[]): string | undefined {
+  const { text, reveal } = mask(source);
+  for (const form of forms) {
+    const found = form.exec(text);
+    if (found) return readValue(text.slice(found.index + found[0].length), reveal);
+  }
+  return undefined;
+}
+
+function readValue(after: string, reveal: (part: string) => string): string | undefined {
+  const plain = after.replace(
+    /^(?:exactly\s+)?(?:the\s+|a\s+)?(?:words?|text|phrase|letters?|string|line|prefix|emoji|token)\s*:?\s+(?=\S)/i,
+    "",
+  );
+  const hidden = /^\s*\uE000\d+\uE001/.exec(plain);
+  const words =
+    hidden?.[0] ??
+    plain.split(
+      /\n|\.\s|\.$|[,;]\s|\s+and\s+(?:end|finish|close|start|begin|reply|answer|always|never|use|then)\b/i,
+    )[0] ??
+    "";
+  return unquote(reveal(words)) || undefined;
+}

@@ -1,0 +1,57 @@
+import type { ToolResult, Turn } from "./turn.ts";
+
+const UNKNOWN = /outcome[_ ]unknown|outcome is (?:not known|unknown)|not known whether/i;
+const MAX_OUTPUT = 4_000;
+
+/** What came of the tools, told as they told it: an error stays an error, and what nobody knows is not made up. */
+export function reportResults({ results }: Turn): string[] {
+  const told = results.filter((result, at) => !isPlan(result) || at === results.length - 1);
+  return told.map((result) => report(result));
+}
+
+function report(result: ToolResult): string {
+  const output = shorten(result.output.trim());
+  const call = describeCall(result);
+  if (UNKNOWN.test(output)) return `It is not known whether ${call} took effect: ${output}`;
+  if (result.failed || /^error\b/i.test(output)) return `${call} failed: ${output || "it gave no reason"}`;
+  if (isPlan(result)) return planReport(result);
+  if (output === "") return `${call} ran and returned nothing.`;
+  return `${call} returned:\n${output}`;
+}
+
+function describeCall({ tool, args }: ToolResult): string {
+  const shown = Object.values(args).filter(
+    (value) => typeof value === "string" && value !== "" && !value.includes("\n"),
+  );
+  const first = shown[0] as string | undefined;
+  return first === undefined || first.length > 120 ? tool : `${tool} (${first})`;
+}
+
+interface Item {
+  readonly content: string;
+  readonly status: string;
+}
+
+function planOf({ args }: ToolResult): readonly Item[] | undefined {
+  const list = Object.values(args).find(
+    (value): value is Item[] => Array.isArray(value) && value.every((item) => typeof item?.status === "string"),
+  );
+  return list?.length ? list : undefined;
+}
+
+function isPlan(result: ToolResult): boolean {
+  return planOf(result) !== undefined;
+}
+
+function planReport(result: ToolResult): string {
+  const items = planOf(result) ?? [];
+  const done = items.filter(({ status }) => status === "completed").length;
+  const lines = items.map(({ content, status }) => `${status === "completed" ? "[x]" : "[ ]"} ${content}`);
+  return `${done === items.length ? "All steps of the todo list are done" : `The todo list is written, ${done} of ${items.length} done`}:\n${lines.join("\n")}`;
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_OUTPUT
+    ? `${text.slice(0, MAX_OUTPUT).toWellFormed()}\n… (${text.length} characters in all)`
+    : text;
+}

@@ -1,0 +1,53 @@
+import { type OfflineTool, wordsOf } from "./offline-tool.ts";
+import { dropEnd, literal } from "./phrase.ts";
+
+const LEADING: readonly RegExp[] = [
+  /^[\s,:;.–—-]+/,
+  /^(?:please|now|tool|function|once|again|it|and|in order)\b/i,
+  /^(?:to|for|with|on|about|using|via|by|of)\b(?!\s*[=:])/i,
+  /^(?:that|which)\s+/i,
+  /^(?:the|this|following)\s+(?:arguments?|parameters?|input|args?|values?)\b/i,
+  /^(?:arguments?|parameters?|input|args?|values?|query)\b(?!\s*=)/i,
+];
+const VERBS =
+  /^(?:find(?: out)?|search(?: for)?|look(?: up| for)?|get|fetch|show(?: me)?|check|say|tell(?: me)?|compute|calculate|convert|translate|print|echo|give me|locate|ask|lookup|query|grep(?: for)?|see)\b\s*(?=\S)/i;
+const OBJECTS =
+  /^(?:(?:all|every|any|each)\s+)?(?:(?:the\s+)?(?:occurrences?|lines?|places|mentions?|matches|files?)\s+(?:of|with|containing|that contain|for|where)\s+)?(?:the\s+)?(?:word|text|string|phrase|term|pattern|sentence|message|name)\s+(?=\S)/i;
+
+/** What an instruction says besides that this tool is to be used: "Use the grep tool to find TODO" leaves "TODO". */
+export function restOf(instruction: string, tool: OfflineTool): string {
+  let rest = dropEnd(afterName(instruction, tool));
+  for (let before = ""; before !== rest; ) {
+    before = rest;
+    for (const pattern of LEADING) rest = rest.replace(pattern, "").trimStart();
+  }
+  rest = rest.replace(VERBS, "");
+  return rest
+    .replace(OBJECTS, "")
+    .replace(/^(?:for|about)\s+(?=\S)/i, "")
+    .trim();
+}
+
+function afterName(instruction: string, { name }: OfflineTool): string {
+  const match = mentionOf(instruction, name);
+  if (!match) return instruction;
+  const again = new RegExp(`\\s+(?:using|with|via|by)\\s+(?:the\\s+)?${literal(match[0])}(?:\\s+tool)?$`, "i");
+  const after = dropEnd(instruction.slice(match.index + match[0].length)).replace(again, "");
+  if (/[\p{L}\p{N}]/u.test(after.replace(/^["'`]?\s*(?:tool|function)?/i, ""))) return after.replace(/^["'`]/, "");
+  // The tool is named last: "find TODO with the grep tool".
+  const before = instruction
+    .slice(0, match.index)
+    .replace(
+      /\s+(?:with|using|via|by|through|use|call|run|in)?(?:\s+(?:calling|using|running|the help of))?(?:\s+(?:the|my|your|a))?\s*["'`]?$/i,
+      "",
+    );
+  return before.replace(/^(?:please\s+)?(?:use|call|run|invoke|try)\s*$/i, "");
+}
+
+/** Where a text names a tool, in any of the ways a person would write it. */
+export function mentionOf(text: string, name: string): RegExpExecArray | null {
+  const exact = new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, "i").exec(text);
+  if (exact) return exact;
+  const words = wordsOf(name);
+  return words.length > 1 ? new RegExp(`(?<![\\w-])${words.join("[\\s_-]?")}(?![\\w-])`, "i").exec(text) : null;
+}

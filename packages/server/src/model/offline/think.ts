@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { defaultAnswer } from "./answer/default-answer.ts";
+import { fillObject } from "./fill-object.ts";
+import type { OfflineTool } from "./offline-tool.ts";
+import { planSteps } from "./plan-steps.ts";
+import { applyReplyRules } from "./reply-rules.ts";
+import { reportResults } from "./report-results.ts";
+import type { Step } from "./step.ts";
+import type { Turn } from "./turn.ts";
+
+interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Either a tool to call next, or the final text. */
+export type Thought =
+  | { readonly type: "call"; readonly call: ToolCall }
+  | { readonly type: "text"; readonly text: string };
+
+/** `any`: some tool must be called (how agents ask for structured output); a name: that one; `none`: none. */
+export type ToolRule = "auto" | "any" | "none" | { readonly name: string };
+
+/** As much as a structured answer is looked for in: see MAX_REQUEST in plan-steps.ts. */
+const MAX_SOURCE = 20_000;
+
+export function think(turn: Turn, rule: ToolRule): Thought {
+  const forced = typeof rule === "object" ? turn.tools.find(({ name }) => name === rule.name) : undefined;
+  if (forced) return callThought(turn, forced.name, structured(forced, turn));
+  const steps = planSteps(withoutOutput(turn, rule));
+  const next = rule === "none" ? undefined : calls(steps)[turn.results.length];
+  if (next) return callThought(turn, next.tool, next.args);
+  const output = rule === "any" ? turn.tools.at(-1) : undefined;
+  if (output) return callThought(turn, output.name, structured(output, turn));
+  return { type: "text", text: applyReplyRules(answer(steps, turn), turn) };
+}
+
+// The tool that takes the structured answer is bound last; it is not one to be used on the way there.
+function withoutOutput(turn: Turn, rule: ToolRule): Turn {
+  return rule === "any" ? { ...turn, tools: turn.tools.slice(0, -1) } : turn;
+}
+
+function answer(steps: readonly Step[], turn: Turn): string {
+  const said = steps.flatMap((step) => (step.type === "say" ? [step.text] : []));
+  const parts = [...reportResults(turn), ...said];
+  return parts.length > 0 ? parts.join("\n\n") : defaultAnswer(turn);
+}
+
+function structured(tool: OfflineTool, turn: Turn): Record<string, unknown> {
+  const text = [turn.request, ...turn.results.map(({ output }) => output)].join("\n").slice(0, MAX_SOURCE);
+  return fillObject(tool.schema, text, turn.request.slice(0, MAX_SOURCE), turn);
+}
+
+function calls(steps: readonly Step[]): Extract<Step, { type: "call" }>[] {
+  return steps.filter((step) => step.type === "call");
+}
+
+function callThought(turn: Turn, name: string, args: Readonly<Record<string, unknown>>): Thought {
+  const seed = JSON.stringify([turn.position, turn.request, name, args]);
+  const id = `call_${createHash("sha256").update(seed).digest("hex").slice(0, 24)}`;
+  return { type: "call", call: { id, name, args } };
+}

@@ -1,0 +1,16 @@
+// Packages of providers that are not shipped: only what their loaders use, so that this compiles without them.
+declare module "@langchain/google-genai" {
+  export const ChatGoogleGenerativeAI: new (
+    fields: Record<string, unknown>,
+  ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
+}
+declare module "@langchain/aws" {
+  export const ChatBedrockConverse: new (
+    fields: Record<string, unknown>,
+  ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
+}
+declare module "@langchain/ollama" {
+  export const ChatOllama: new (
+    fields: Record<string, unknown>,
+  ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
+}

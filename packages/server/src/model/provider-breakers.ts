@@ -1,0 +1,33 @@
+import { type BreakerSettings, type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
+import type { ProviderDefinition } from "./provider-definition.ts";
+import { providerKey } from "./provider-store.ts";
+
+type Named = Pick<ProviderDefinition, "id" | "scope">;
+
+/** One breaker for each provider, made when it is first called. */
+export interface ProviderBreakers {
+  of(provider: Named): CircuitBreaker;
+  find(provider: Named): CircuitBreaker | undefined;
+  /** A provider that was set right must not stay shut out for what it did before. */
+  reset(provider: Named): void;
+}
+
+export function createProviderBreakers(
+  now: () => number,
+  settings: Partial<BreakerSettings> | undefined,
+): ProviderBreakers {
+  const breakers = new Map<string, CircuitBreaker>();
+  return {
+    of(provider) {
+      const key = providerKey(provider);
+      const breaker =
+        breakers.get(key) ?? createCircuitBreaker({ name: provider.id, now, ...(settings && { settings }) });
+      breakers.set(key, breaker);
+      return breaker;
+    },
+    find: (provider) => breakers.get(providerKey(provider)),
+    reset: (provider) => {
+      breakers.delete(providerKey(provider));
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { AppError } from "@cognition/contract";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import { anthropicKind } from "./kind/anthropic-kind.ts";
+import { openaiCompatibleKind, openaiKind } from "./kind/openai-kind.ts";
+import { bedrockKind, googleKind, ollamaKind } from "./kind/optional-kinds.ts";
+import type { ModelParameters } from "./select-model.ts";
+
+/** What a kind needs to make its chat model. Everything is passed, so that no package reads the environment for itself. */
+export interface ModelFields {
+  readonly model: string;
+  readonly base_url: string | null;
+  readonly api_key: string | null;
+  readonly parameters: ModelParameters;
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+}
+
+/** One way to talk to providers. Adding one is adding an entry to the list below. */
+export interface ProviderKind {
+  readonly name: string;
+  /** Where the key goes when a definition names no `base_url`; null where the package decides (a region, a local host). */
+  readonly defaultUrl: string | null;
+  readonly defaultKeyEnv: string | null;
+  load(fields: ModelFields): Promise<BaseChatModel>;
+  /**
+   * Whether this piece says that the answer is complete. A connection that closes cleanly in the middle looks like the end
+   * to the SDKs, which then hand out half an answer; undefined where the protocol's end could not be checked.
+   */
+  readonly isEnd?: (chunk: ChatGenerationChunk) => boolean;
+  /** Whether a later piece's count of output tokens replaces the earlier ones rather than adding to them. */
+  readonly countsAreTotals?: boolean;
+}
+
+const KINDS: readonly ProviderKind[] = [
+  openaiKind,
+  openaiCompatibleKind,
+  anthropicKind,
+  googleKind,
+  bedrockKind,
+  ollamaKind,
+];
+
+export function findProviderKind(name: string): ProviderKind | undefined {
+  return KINDS.find((kind) => kind.name === name);
+}
+
+export function getProviderKind(name: string): ProviderKind {
+  const kind = findProviderKind(name);
+  if (kind) return kind;
+  const valid = [...KINDS.map((known) => known.name), "offline"];
+  throw new AppError("unknown_provider", `There is no kind of provider "${name}"; valid: ${valid.join(", ")}.`, {
+    details: { valid },
+  });
+}

@@ -1,0 +1,80 @@
+import type { TokenUsage } from "@cognition/contract";
+import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import { estimateCost } from "./price-table.ts";
+
+/** What one model call used, as the provider reported it; `estimated` where it reported nothing. */
+export interface CallUsage {
+  readonly provider_id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Parts of the input and the output, already counted in them. */
+  readonly cache_read_tokens: number;
+  readonly cache_creation_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly estimated: boolean;
+  /** In US dollars; null where no price is known. */
+  readonly estimated_cost: number | null;
+}
+
+/** Who answered, in `response_metadata.cognition` of every message that a model of ours has made. */
+export interface CallOrigin {
+  readonly provider_id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly estimated: boolean;
+  readonly attempts: number;
+  /** Providers that were tried first and failed. */
+  readonly fallback_from: readonly string[];
+}
+
+export function toCallUsage(origin: Omit<CallOrigin, "attempts" | "fallback_from">, counts: UsageMetadata): CallUsage {
+  const usage = {
+    provider_id: origin.provider_id,
+    provider: origin.provider,
+    model: origin.model,
+    input_tokens: counts.input_tokens,
+    output_tokens: counts.output_tokens,
+    cache_read_tokens: counts.input_token_details?.cache_read ?? 0,
+    cache_creation_tokens: counts.input_token_details?.cache_creation ?? 0,
+    reasoning_tokens: counts.output_token_details?.reasoning ?? 0,
+    estimated: origin.estimated,
+  };
+  return { ...usage, estimated_cost: estimateCost(usage) };
+}
+
+/** The usage that a message carries; undefined for one that no model of ours has made. */
+export function usageOf(message: BaseMessage): CallUsage | undefined {
+  const origin = originOf(message);
+  const counts = (message as { usage_metadata?: UsageMetadata }).usage_metadata;
+  return origin && counts ? toCallUsage(origin, counts) : undefined;
+}
+
+export function originOf(message: BaseMessage): CallOrigin | undefined {
+  return message.response_metadata?.["cognition"] as CallOrigin | undefined;
+}
+
+/** Adds a call to a run's totals. One unknown price makes the sum unknown: a part would pass for the whole. */
+export function addUsage(total: TokenUsage | undefined, call: CallUsage): TokenUsage {
+  const before = total?.by_model[call.model];
+  const estimated = total?.estimated || call.estimated;
+  return {
+    ...sum(total, call),
+    provider: call.provider,
+    model: call.model,
+    by_model: { ...total?.by_model, [call.model]: sum(before, call) },
+    ...(estimated && { estimated }),
+  };
+}
+
+type Counts = Pick<CallUsage, "input_tokens" | "output_tokens" | "estimated_cost">;
+
+function sum(before: Counts | undefined, call: Counts): Counts {
+  const cost = before === undefined ? 0 : before.estimated_cost;
+  return {
+    input_tokens: (before?.input_tokens ?? 0) + call.input_tokens,
+    output_tokens: (before?.output_tokens ?? 0) + call.output_tokens,
+    estimated_cost: cost === null || call.estimated_cost === null ? null : cost + call.estimated_cost,
+  };
+}

@@ -1,0 +1,88 @@
+import { isAppError } from "@cognition/contract";
+import type { ClaimedRun, Storage } from "@cognition/thread";
+import type { RunHandle } from "./run-worker.ts";
+
+export interface ClaimLoopOptions {
+  storage: Pick<Storage, "claimRun">;
+  owner: string;
+  lease_ms: number;
+  /** How many runs at a time. */
+  max_runs: number;
+  poll_ms: number;
+  begin(claimed: ClaimedRun): RunHandle;
+  onError(error: unknown): void;
+}
+
+export interface ClaimLoop {
+  /** By run id. */
+  readonly active: ReadonlyMap<string, RunHandle>;
+  start(): void;
+  /** Something may be there to claim. */
+  wake(): void;
+  /** Claims no more; resolves when what was being claimed has begun. */
+  stop(): Promise<void>;
+}
+
+/** Claims runs as long as there are any and there is room: when woken, and now and then for those nobody told of. */
+export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
+  const { storage, owner, lease_ms, max_runs } = options;
+  const active = new Map<string, RunHandle>();
+  let timer: NodeJS.Timeout | undefined;
+  let claiming: Promise<void> | undefined;
+  let again = false;
+
+  function wake(): void {
+    if (!timer) return;
+    again = true;
+    claiming ??= claimAll().finally(() => {
+      claiming = undefined;
+      if (again) wake();
+    });
+  }
+
+  async function claimAll(): Promise<void> {
+    while (again && timer) {
+      again = false;
+      await Promise.all([...active.values()].map((handle) => handle.catchUp()));
+      while (active.size < max_runs && timer) {
+        const claimed = await claimOne();
+        if (!claimed) break;
+        begin(claimed);
+      }
+    }
+  }
+
+  async function claimOne(): Promise<ClaimedRun | null> {
+    try {
+      return await storage.claimRun({ owner, lease_ms });
+    } catch (error) {
+      // The storage is away: what waits is found by a later poll.
+      if (!isAppError(error, "storage_closed")) options.onError(error);
+      return null;
+    }
+  }
+
+  function begin(claimed: ClaimedRun): void {
+    const handle = options.begin(claimed);
+    active.set(handle.run_id, handle);
+    void handle.finished.then(() => {
+      // After a lost lease the same run may be here twice, for as long as the first one takes to stop.
+      if (active.get(handle.run_id) === handle) active.delete(handle.run_id);
+      wake(); // a place is free, and the thread's next run may begin
+    });
+  }
+
+  return {
+    active,
+    wake,
+    start: () => {
+      timer ??= setInterval(wake, options.poll_ms);
+      wake();
+    },
+    stop: async () => {
+      clearInterval(timer);
+      timer = undefined;
+      await claiming;
+    },
+  };
+}

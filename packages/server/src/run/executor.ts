@@ -1,0 +1,32 @@
+import type { Interrupt, Message, Session, TokenUsage } from "@cognition/contract";
+import type { ClaimedRun, WriterLease } from "@cognition/thread";
+import type { RunLog } from "./run-log.ts";
+
+/** A run that this node has claimed, and what it may use. */
+export interface RunWork {
+  claimed: ClaimedRun;
+  session: Session;
+  /** Goes into the graph's `configurable`, so that every checkpoint of the run is fenced. */
+  lease: WriterLease;
+  log: RunLog;
+  /** Aborts when the user aborts, when the lease is lost, or when the node must stop at once. */
+  signal: AbortSignal;
+  /** Aborts when the node wants to hand the run over: stop at the next step, nothing is lost. */
+  drain: AbortSignal;
+}
+
+export type RunResult =
+  | { outcome: "succeeded"; assistant: Message | null; usage: TokenUsage | null; structured_response?: unknown }
+  | { outcome: "waiting"; interrupts: Interrupt[] }
+  | { outcome: "drained" };
+
+/** What computes. The engine knows neither graphs nor models; the executor knows neither queues nor leases. */
+export interface Executor {
+  /** Works until the run's end, an approval or a drain. A throw is the run's failure; its code is kept. */
+  execute(work: RunWork): Promise<RunResult>;
+  /**
+   * After an abort or a failure: keeps the text so far as the assistant's message and closes every tool call that has
+   * no result, so that the thread takes the next message. Safe to repeat.
+   */
+  settle(work: RunWork, reason: "aborted" | "failed"): Promise<{ assistant: Message | null; usage: TokenUsage | null }>;
+}

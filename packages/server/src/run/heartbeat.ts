@@ -1,0 +1,72 @@
+import { AppError } from "@cognition/contract";
+import type { Lease, Storage } from "@cognition/thread";
+
+export interface HeartbeatOptions {
+  storage: Pick<Storage, "renewLease">;
+  lease: Lease;
+  lease_ms: number;
+  onLost: (error: AppError) => void;
+  /** Somebody wants the run aborted, perhaps through another node; may be told more than once. */
+  onAbort: () => void;
+}
+
+/** Three beats fit into a lease, so that one that fails is no harm. */
+const BEATS_PER_LEASE = 3;
+
+export interface Heartbeat {
+  /**
+   * Renews the lease now if it has run out unnoticed, because the process was stopped or busy. Until somebody else has
+   * claimed the run it is still this node's, and this node itself must not be the one who claims it.
+   */
+  catchUp(): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Renews the lease until stopped. It is lost when the storage says so, and also when the storage could not be asked for
+ * as long as the lease lasts: by then another node may have it.
+ */
+export function startHeartbeat({ storage, lease, lease_ms, onLost, onAbort }: HeartbeatOptions): Heartbeat {
+  let validUntil = performance.now() + lease_ms;
+  let stopped = false;
+  let beating: Promise<void> | undefined;
+
+  function lose(message: string, cause?: unknown): void {
+    if (stopped) return;
+    stop();
+    onLost(new AppError("stale_epoch", message, { cause }));
+  }
+
+  async function renew(): Promise<void> {
+    const asked = performance.now();
+    try {
+      const state = await storage.renewLease(lease, lease_ms);
+      if (state === "lost") return lose(`Run ${lease.run_id} was taken over by another worker`);
+      validUntil = asked + lease_ms;
+      if (state === "abort_requested") onAbort();
+    } catch (error) {
+      if (performance.now() > validUntil)
+        lose(`The lease of run ${lease.run_id} ran out while the storage was away`, error);
+    }
+  }
+
+  async function beat(): Promise<void> {
+    if (stopped) return;
+    beating ??= renew().finally(() => {
+      beating = undefined;
+    });
+    await beating;
+  }
+
+  const timer = setInterval(() => void beat(), lease_ms / BEATS_PER_LEASE);
+  function stop(): void {
+    stopped = true;
+    clearInterval(timer);
+  }
+  return {
+    stop,
+    catchUp: async () => {
+      if (performance.now() > validUntil) await beat();
+    },
+  };
+}

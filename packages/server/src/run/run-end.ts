@@ -1,0 +1,53 @@
+import { AppError, type ErrorCode, isAppError, type Message, type Run, type TokenUsage } from "@cognition/contract";
+import type { NewEvent, RunEnd } from "@cognition/thread";
+import type { RunLog } from "./run-log.ts";
+
+export interface EndOf {
+  status: RunEnd["status"];
+  assistant: Message | null;
+  usage: TokenUsage | null;
+  error?: Run["error"];
+  structured_response?: unknown;
+}
+
+/** Errors after which sending the same message again may well succeed. */
+const RECOVERABLE: ReadonlySet<ErrorCode> = new Set([
+  "model_failed",
+  "model_rate_limited",
+  "model_timeout",
+  "circuit_open",
+  "storage_unavailable",
+  "storage_busy",
+  "budget_exceeded",
+  "tool_failed",
+]);
+
+/** The last events of a run: why it failed, then idle, then the one `done`. */
+export function endEvents(log: RunLog, { status, assistant, error, structured_response }: EndOf): NewEvent[] {
+  const cause = error
+    ? [log.number("error", { message: error.message, code: error.code, recoverable: RECOVERABLE.has(error.code) })]
+    : [];
+  const done = {
+    status,
+    assistant_data: assistant,
+    message_id: assistant?.id ?? null,
+    ...(structured_response === undefined ? {} : { structured_response }),
+  };
+  return [...cause, log.number("status", { status: "idle" }), log.number("done", done)];
+}
+
+/** What a person gets to read. An error that is not ours keeps its text; its stack stays in the server's own log. */
+export function errorOf(error: unknown): NonNullable<Run["error"]> {
+  if (isAppError(error)) return { code: error.code, message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && error.name === "GraphRecursionError") return { code: "recursion_limit", message };
+  return { code: "agent_failed", message: message || "The agent failed without saying why" };
+}
+
+export function tooManyAttempts(claimed: { run_id: string; stalled_attempts: number }): AppError {
+  return new AppError(
+    "too_many_attempts",
+    `Run ${claimed.run_id} was cut off ${claimed.stalled_attempts} times without getting further, and is given up. ` +
+      "What it had done before is kept; send the message again, or another one.",
+  );
+}

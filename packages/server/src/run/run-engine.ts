@@ -1,0 +1,103 @@
+import { AppError, type Message, type Run } from "@cognition/contract";
+import type { NewRun } from "@cognition/thread";
+import { createClaimLoop } from "./claim-loop.ts";
+import { type RunWorkerOptions, startRun } from "./run-worker.ts";
+
+export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "max_stalled_attempts"> {
+  /** This node's name, for people. */
+  owner: string;
+  lease_ms?: number;
+  max_stalled_attempts?: number;
+  /** How many runs this node works on at a time; the others wait, or go to other nodes. */
+  max_runs?: number;
+  /** How soon a run is found that nobody told this node of: another node's, or one whose lease ran out. */
+  poll_ms?: number;
+}
+
+/** A message for a session, and what is to become of it while another run is active. */
+export interface Submission extends Omit<NewRun, "on_busy"> {
+  on_busy?: "enqueue" | "reject" | "interrupt";
+}
+
+export interface RunEngine {
+  /** Accepted means kept: resolves when message and run are durable. The run does not depend on the caller any more. */
+  submit(submission: Submission): Promise<{ run: Run; message: Message | null; created: boolean }>;
+  /** Goes on with a run that waits for a human. */
+  answer(run_id: string, input: unknown): Promise<Run>;
+  /** Ends what waits and stops what runs on this node; what runs elsewhere is told by the storage. */
+  abort(session_id: string, run_id?: string): Promise<string[]>;
+  /** Begins to claim runs. */
+  start(): void;
+  /** Claims no more, hands over at the next step what is running, and after the deadline at once. */
+  drain(deadline_ms: number): Promise<void>;
+  readonly active: readonly string[];
+  readonly draining: boolean;
+}
+
+// A dead node's runs are to be taken over within five seconds: the lease, a poll and some slack.
+const LEASE_MS = 4_000;
+const POLL_MS = 500;
+const MAX_RUNS = 64;
+const MAX_STALLED_ATTEMPTS = 3;
+
+export function createRunEngine(options: RunEngineOptions): RunEngine {
+  const { storage, owner, lease_ms = LEASE_MS, max_runs = MAX_RUNS, poll_ms = POLL_MS } = options;
+  const worker = { ...options, lease_ms, max_stalled_attempts: options.max_stalled_attempts ?? MAX_STALLED_ATTEMPTS };
+  const claims = createClaimLoop({
+    storage,
+    owner,
+    lease_ms,
+    max_runs,
+    poll_ms,
+    begin: (claimed) => startRun(worker, claimed),
+    onError: (error) => options.onError(error, ""),
+  });
+  const { active, wake } = claims;
+  let draining = false;
+
+  async function abort(session_id: string, run_id?: string): Promise<string[]> {
+    const { ended, marked } = await storage.requestAbort(session_id, run_id);
+    for (const id of marked) active.get(id)?.abort();
+    wake();
+    return [...ended, ...marked];
+  }
+
+  return {
+    submit: async ({ on_busy = "enqueue", ...run }) => {
+      if (draining) throw new AppError("draining", "This node is shutting down; send the message to another one");
+      if (on_busy === "interrupt") await abort(run.session_id);
+      const admitted = storage.createRun({
+        events: [{ event: "status", data: { status: "queued" } }],
+        ...run,
+        on_busy: on_busy === "reject" ? "reject" : "enqueue",
+      });
+      wake(); // where commits are shared (SQLite), the claim is in the one that admits the run
+      await admitted;
+      wake();
+      return admitted;
+    },
+    answer: async (run_id, input) => {
+      const run = await storage.resumeRun(run_id, input);
+      wake();
+      return run;
+    },
+    abort,
+    start: claims.start,
+    drain: async (deadline_ms) => {
+      draining = true;
+      await claims.stop();
+      for (const handle of active.values()) handle.drain();
+      const late = setTimeout(() => {
+        for (const handle of active.values()) handle.leave();
+      }, deadline_ms);
+      await Promise.all([...active.values()].map((handle) => handle.finished));
+      clearTimeout(late);
+    },
+    get active() {
+      return [...active.keys()];
+    },
+    get draining() {
+      return draining;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { CheckpointSaver, ClaimedRun, NewEvent, WriterLease } from "@cognition/thread";
+
+/** The events of one run, numbered by the run itself and committed in the order in which they were given. */
+export interface RunLog {
+  /** Keeps the event until the next one or the next checkpoint, to be committed with it. */
+  hold(event: NewEvent["event"], data: Record<string, unknown>): void;
+  /**
+   * For what comes by the hundred: committed together with whatever else this turn of the event loop brings, or with the
+   * next event or checkpoint, if that comes first. Call `release` before anything is stored that presupposes it.
+   */
+  stream(event: NewEvent["event"], data: Record<string, unknown>): void;
+  /** Writes what is held, now. */
+  release(): void;
+  /** What is held, for somebody else to commit. */
+  takeHeld(): NewEvent[];
+  /** Returns at once; the event is in the log before anyone sees it. */
+  emit(event: NewEvent["event"], data: Record<string, unknown>): void;
+  /** Numbers an event that somebody else commits: the last ones, with the run's end. */
+  number(event: NewEvent["event"], data: Record<string, unknown>): NewEvent;
+  /** Everything given so far is durable. Rejects with the first failure. */
+  flush(): Promise<void>;
+}
+
+export function createRunLog(
+  saver: Pick<CheckpointSaver, "appendEvents">,
+  claimed: ClaimedRun,
+  lease: WriterLease,
+): RunLog {
+  let ordinal = claimed.next_ordinal;
+  let last: Promise<void> = Promise.resolve();
+  let held: NewEvent[] = [];
+  let releasing: NodeJS.Immediate | undefined;
+
+  function number(event: NewEvent["event"], data: Record<string, unknown>): NewEvent {
+    return { event, data, ordinal: ordinal++ };
+  }
+
+  function takeHeld(): NewEvent[] {
+    const taken = held;
+    held = [];
+    return taken;
+  }
+
+  function write(events: NewEvent[]): void {
+    // Writes of a lease are committed in order, and none after one that failed: the last one answers for all of them.
+    last = saver.appendEvents(claimed.thread_id, lease, events);
+    // `flush` tells; until then a failure has told the lease, which stops the run.
+    last.catch(() => undefined);
+  }
+
+  function release(): void {
+    if (releasing) clearImmediate(releasing);
+    releasing = undefined;
+    if (held.length > 0) write(takeHeld());
+  }
+
+  return {
+    number,
+    takeHeld,
+    release,
+    hold: (event, data) => void held.push(number(event, data)),
+    stream: (event, data) => {
+      held.push(number(event, data));
+      releasing ??= setImmediate(release);
+    },
+    emit: (event, data) => write([...takeHeld(), number(event, data)]),
+    flush: async () => {
+      release();
+      await last;
+    },
+  };
+}

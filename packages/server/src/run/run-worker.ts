@@ -1,0 +1,172 @@
+import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/contract";
+import type { CheckpointSaver, ClaimedRun, NewDelivery, Storage, WriterLease } from "@cognition/thread";
+import { lastValidEvent } from "./discard-after.ts";
+import type { Executor, RunResult, RunWork } from "./executor.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { retryStorage } from "./retry-storage.ts";
+import { type EndOf, endEvents, errorOf, tooManyAttempts } from "./run-end.ts";
+import { createRunLog } from "./run-log.ts";
+
+export interface RunWorkerOptions {
+  storage: Storage;
+  saver: CheckpointSaver;
+  executor: Executor;
+  lease_ms: number;
+  /** A run that was cut off so often without a new checkpoint is given up: it may be what kills its nodes. */
+  max_stalled_attempts: number;
+  /** The callback that the run's end or pause owes, if any; in the same commit. */
+  deliveryOf?: (run: ClaimedRun, end: EndOf | "waiting") => NewDelivery | undefined;
+  onError: (error: unknown, run_id: string) => void;
+}
+
+/** How one run on this node can be stopped from outside. */
+export interface RunHandle {
+  run_id: string;
+  session_id: string;
+  abort(): void;
+  drain(): void;
+  /** Stops the work at once and leaves the run to another node. */
+  leave(): void;
+  /** Takes back a lease that ran out unnoticed, if nobody else has it. */
+  catchUp(): Promise<void>;
+  finished: Promise<void>;
+}
+
+const ABORTED = new AppError("aborted", "The run was aborted");
+const LEAVING = new AppError("draining", "The node is shutting down; another one goes on with the run");
+
+/** Takes a claimed run to its end, its pause or its hand-over. Never rejects: what goes wrong is the run's, or reported. */
+export function startRun(options: RunWorkerOptions, claimed: ClaimedRun): RunHandle {
+  const stop = new AbortController();
+  const drain = new AbortController();
+  const { run_id, epoch, run } = claimed;
+  const lease: WriterLease = { run_id, epoch, lost: (error) => stop.abort(error) };
+  const heartbeat = startHeartbeat({
+    storage: options.storage,
+    lease,
+    lease_ms: options.lease_ms,
+    onLost: (error) => stop.abort(error),
+    onAbort: () => stop.abort(ABORTED),
+  });
+  if (claimed.abort_requested) stop.abort(ABORTED);
+  const finished = work(options, claimed, { lease, signal: stop.signal, drain: drain.signal })
+    .catch((error) => options.onError(error, run_id))
+    .finally(heartbeat.stop);
+  return {
+    run_id,
+    session_id: run.session_id,
+    abort: () => stop.abort(ABORTED),
+    drain: () => drain.abort(),
+    leave: () => stop.abort(LEAVING),
+    catchUp: heartbeat.catchUp,
+    finished,
+  };
+}
+
+type Signals = Pick<RunWork, "lease" | "signal" | "drain">;
+
+async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Signals): Promise<void> {
+  const { storage, saver } = options;
+  const session = await storage.getSession(claimed.run.session_id);
+  if (!session) return; // deleted between the claim and now, and its runs with it
+  const log = createRunLog(saver, claimed, signals.lease);
+  signals.lease.takeEvents = (step) => [...log.takeHeld(), log.number("checkpoint", { ...step })];
+  const runWork: RunWork = { claimed, session, log, ...signals };
+  let result: RunResult;
+  try {
+    await announce(storage, claimed, session, runWork);
+    if (claimed.stalled_attempts >= options.max_stalled_attempts) throw tooManyAttempts(claimed);
+    signals.signal.throwIfAborted();
+    result = await options.executor.execute(runWork);
+  } catch (error) {
+    await endBadly(options, runWork, error);
+    return;
+  }
+  await endWell(options, runWork, result);
+}
+
+async function announce(storage: Storage, claimed: ClaimedRun, session: Session, { log }: RunWork): Promise<void> {
+  const { attempt } = claimed.run;
+  // The first checkpoint follows at once, before anything slow: a commit of its own would only cost time.
+  if (attempt <= 1) log.hold("status", { status: "thinking", attempt });
+  else
+    log.emit("status", {
+      status: "resuming",
+      attempt,
+      discard_after: await lastValidEvent(storage, session.id, claimed.run_id),
+    });
+}
+
+async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunResult): Promise<void> {
+  const { storage } = options;
+  const { claimed, lease, log } = runWork;
+  if (result.outcome === "drained") {
+    await log.flush();
+    await storage.releaseRun(lease);
+  } else if (result.outcome === "waiting") {
+    await log.flush();
+    const event = log.number("interrupt", { interrupts: result.interrupts });
+    await retryStorage(runWork.signal, () =>
+      storage.suspendRun(lease, [event], options.deliveryOf?.(claimed, "waiting")),
+    );
+  } else {
+    const { outcome, ...rest } = result;
+    await finish(options, runWork, { status: outcome, ...rest });
+  }
+}
+
+/** Errors that say nothing of the run: it is not this node's any more, or the storage is away and another attempt will do. */
+const NOT_THE_RUNS: readonly ErrorCode[] = [
+  "stale_epoch",
+  "run_ended",
+  "thread_deleted",
+  "session_not_found",
+  "storage_unavailable",
+  "storage_busy",
+  "storage_closed",
+];
+
+async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<void> {
+  const { signal, lease } = runWork;
+  const cause = signal.aborted ? signal.reason : error;
+  if (cause === LEAVING) {
+    await options.storage.releaseRun(lease);
+    return;
+  }
+  if (isAppError(cause, ...NOT_THE_RUNS)) {
+    options.onError(cause, lease.run_id); // not a word more in its name: whoever claims it next goes on with it
+    return;
+  }
+  const status = cause === ABORTED ? "aborted" : "failed";
+  if (status === "failed") options.onError(error, lease.run_id);
+  const settled = await settle(options, runWork, status);
+  await finish(options, runWork, { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) });
+}
+
+/** What can't be settled, because its agent can't be opened any more, ends all the same: or its thread would wait for ever. */
+async function settle(options: RunWorkerOptions, runWork: RunWork, status: "aborted" | "failed") {
+  try {
+    return await options.executor.settle(runWork, status);
+  } catch (error) {
+    if (isAppError(error, ...NOT_THE_RUNS)) throw error;
+    options.onError(error, runWork.lease.run_id);
+    return { assistant: null, usage: null };
+  }
+}
+
+/** The events so far are durable before the run's end is; the end itself is one commit. */
+async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWork, end: EndOf): Promise<void> {
+  await log.flush();
+  const events = endEvents(log, end);
+  const { status, error, usage } = end;
+  const delivery = options.deliveryOf?.(claimed, end);
+  await retryStorage(undefined, () =>
+    options.storage.finishRun(lease, {
+      status,
+      events,
+      usage,
+      ...(error ? { error } : {}),
+      ...(delivery ? { delivery } : {}),
+    }),
+  );
+}

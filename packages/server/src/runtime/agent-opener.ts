@@ -1,0 +1,176 @@
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Scope, Session } from "@cognition/contract";
+import type { CheckpointSaver, Storage, Store } from "@cognition/thread";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
+import type { AgentDefinition, ResolvedAgent } from "../agent/agent-definition.ts";
+import type { AgentRegistry } from "../agent/agent-registry.ts";
+import { approvalRules } from "../agent/interrupt-rules.ts";
+import { type MemoryFile, readMemoryFiles } from "../agent/memory-files.ts";
+import type { ModelRegistry } from "../model/model-registry.ts";
+import type { ModelChoice } from "../model/select-model.ts";
+import { usageOf } from "../model/usage.ts";
+import type { RunWork } from "../run/executor.ts";
+import type { RunInput } from "../run/run-input.ts";
+import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
+import type { ToolArtifacts } from "../tool/tool.ts";
+import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
+import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
+import type { OpenedAgent } from "./opened-agent.ts";
+import { createSharedLooks } from "./shared-looks.ts";
+import { createWorkspaceBackend } from "./workspace-backend.ts";
+
+export interface AgentOpenerOptions {
+  storage: Storage;
+  checkpointer: CheckpointSaver;
+  /** The memory, confined to a scope. */
+  storeFor(scope: Scope): Promise<Store>;
+  artifactsFor(reader: { scope: Scope; session_id: string; run_id: string }): ToolArtifacts;
+  agents: AgentRegistry;
+  models: ModelRegistry;
+  sandboxes: Sandboxes;
+  tools: Pick<ToolRegistry, "known" | "list">;
+  /** Where sessions have their folders, an absolute path. */
+  workspace_root: string;
+}
+
+/** Graphs that are kept: building one takes longer than a short run. */
+const GRAPHS_KEPT = 200;
+
+/** Gives each run its agent: the revision it began with, the model it asked for, the folder of its session. */
+export function createAgentOpener(
+  options: AgentOpenerOptions,
+): (work: RunWork, input: RunInput) => Promise<OpenedAgent> {
+  const graphs = new Map<string, Promise<AgentGraph>>();
+  const shared = createSharedLooks();
+
+  /** All that is read from files, once for all runs that begin together. */
+  async function look(revision: string | null, name: string, scopes: Scope): Promise<AgentFiles> {
+    const [agent, { version }] = await Promise.all([
+      revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes),
+      options.tools.known(),
+    ]);
+    const memory = await readMemoryFiles(options.workspace_root, agent.definition.memory);
+    return { agent, version, memory };
+  }
+
+  async function graphFor(
+    { agent, version, memory }: AgentFiles,
+    session: Session,
+    model: string | undefined,
+  ): Promise<AgentGraph> {
+    const message = model === undefined ? {} : { model };
+    const key = JSON.stringify([agent.revision, session.config, session.scopes, message, version, memory]);
+    let graph = graphs.get(key);
+    if (!graph) {
+      if (graphs.size >= GRAPHS_KEPT) graphs.delete(graphs.keys().next().value as string);
+      graph = buildGraph(options, { agent, session, message, memory });
+      graphs.set(key, graph);
+      graph.catch(() => graphs.delete(key)); // the next run tries anew
+    }
+    return graph;
+  }
+
+  return async ({ claimed, session }, input) => {
+    const { agent_revision: revision, agent_name: name } = claimed.run;
+    const { scopes, config } = session;
+    const [files, sandbox] = await Promise.all([
+      shared(JSON.stringify([revision, name, scopes]), () => look(revision, name, scopes)),
+      openSandbox(options, session),
+    ]);
+    const { recursion_limit } = config;
+    return {
+      graph: await graphFor(files, session, input.model),
+      root_agent: files.agent.definition.name,
+      sandbox,
+      usageOf,
+      ...(recursion_limit ? { recursion_limit } : {}),
+    };
+  };
+}
+
+interface AgentFiles {
+  agent: ResolvedAgent;
+  version: KnownTools["version"];
+  memory: readonly MemoryFile[];
+}
+
+async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: Session): Promise<Sandbox> {
+  const workspace = resolve(workspace_root, session.workspace_path ?? session.id);
+  await mkdir(workspace, { recursive: true });
+  return sandboxes.open(session.id, workspace);
+}
+
+interface GraphFor {
+  agent: ResolvedAgent;
+  session: Session;
+  message: ModelChoice;
+  memory: readonly MemoryFile[];
+}
+
+async function buildGraph(
+  options: AgentOpenerOptions,
+  { agent, session, message, memory }: GraphFor,
+): Promise<AgentGraph> {
+  const models = new Map<string, BaseChatModel>();
+  for (const definition of [agent.definition, ...agent.subagents]) {
+    models.set(definition.name, await openModel(options.models, definition, session, message));
+  }
+  const tools = await options.tools.list(wantedTools([agent.definition, ...agent.subagents]));
+  const known = (await options.tools.known()).tools;
+  const store = await options.storeFor(session.scopes);
+  return createAgentGraph(agent, {
+    journal: options.storage,
+    checkpointer: options.checkpointer as unknown as BaseCheckpointSaver,
+    store: store as unknown as BaseStore,
+    backend: createWorkspaceBackend(),
+    tools,
+    contextParts: ({ work }) => ({
+      store,
+      artifacts: options.artifactsFor({
+        scope: work.session.scopes,
+        session_id: work.session.id,
+        run_id: work.claimed.run_id,
+      }),
+    }),
+    modelOf: ({ name }) => models.get(name) as BaseChatModel,
+    onCrash: (name) => known.get(name)?.on_crash ?? "never",
+    refusalFor,
+    approvalsOf: ({ interrupt_on }) => Object.fromEntries(approvalRules(interrupt_on)),
+    memory,
+  });
+}
+
+async function openModel(
+  models: ModelRegistry,
+  { model, config }: AgentDefinition,
+  session: Session,
+  message: ModelChoice,
+): Promise<BaseChatModel> {
+  const selection = await models.select({
+    message,
+    session: session.config,
+    agent: { ...config, model },
+    scope: session.scopes,
+  });
+  return models.createModel(selection);
+}
+
+/** Null, for all of them, as soon as one agent of the tree has all. */
+function wantedTools(agents: readonly AgentDefinition[]): string[] | null {
+  const wanted: string[] = [];
+  for (const { tools } of agents) {
+    if (tools === null) return null;
+    wanted.push(...tools);
+  }
+  return wanted;
+}
+
+/** An agent with a list of tools has these, and what it cannot work without. */
+function refusalFor({ name, tools }: AgentDefinition) {
+  if (tools === null) return () => undefined;
+  const allowed = new Set([...tools, "write_todos", "task"]);
+  return (tool: string) =>
+    allowed.has(tool) ? undefined : `The agent ${name} may not use ${tool}. It has: ${[...allowed].sort().join(", ")}.`;
+}

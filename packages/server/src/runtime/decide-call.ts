@@ -1,0 +1,58 @@
+import type { Decision, DecisionType, Interrupt } from "@cognition/contract";
+import { ToolMessage } from "@langchain/core/messages";
+import type { ToolCall } from "@langchain/core/messages/tool";
+import { interrupt } from "@langchain/langgraph";
+import type { ApprovalRule } from "../agent/agent-definition.ts";
+
+/** What our own interrupts carry, so that they can be told from those of a user's graph. */
+interface ApprovalRequest {
+  kind: "tool_approval";
+  tool_call_id: string;
+  tool_name: string;
+  args: Record<string, unknown>;
+  allowed_decisions: readonly DecisionType[];
+}
+
+function isApprovalRequest(value: unknown): value is ApprovalRequest {
+  return typeof value === "object" && value !== null && (value as ApprovalRequest).kind === "tool_approval";
+}
+
+export function toInterrupt(id: string, value: unknown): Interrupt {
+  if (!isApprovalRequest(value)) return { id, value, allowed_decisions: ["respond"] };
+  const { tool_call_id, tool_name, args, allowed_decisions } = value;
+  return { id, tool_call_id, tool_name, args, allowed_decisions: [...allowed_decisions] };
+}
+
+/**
+ * Asks a human, before anything is recorded of the call: until the answer comes, the call has not begun. Gives the call as
+ * it was approved, or the message that stands for its result. (LangChain's own middleware asks for a whole AI
+ * message at a time, drops approved calls when one is rejected, and has no `respond`.)
+ */
+export function decideCall(call: ToolCall, rule: ApprovalRule): ToolCall | ToolMessage {
+  const request: ApprovalRequest = {
+    kind: "tool_approval",
+    tool_call_id: call.id ?? "",
+    tool_name: call.name,
+    args: call.args,
+    allowed_decisions: rule.allowed_decisions,
+  };
+  const decision = interrupt<ApprovalRequest, Decision>(request);
+  switch (decision.type) {
+    case "approve":
+      return call;
+    case "edit":
+      return { ...call, args: decision.args ?? call.args };
+    case "respond":
+      return answer(call, "success", decision.message ?? JSON.stringify(decision.value));
+    case "reject":
+      return answer(
+        call,
+        "error",
+        decision.message ?? `The user did not allow ${call.name}. Do not try it again unasked.`,
+      );
+  }
+}
+
+function answer({ id = "", name }: ToolCall, status: "success" | "error", content: string): ToolMessage {
+  return new ToolMessage({ tool_call_id: id, name, content, status });
+}

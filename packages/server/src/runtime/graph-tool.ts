@@ -1,0 +1,55 @@
+import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
+import type { RegisteredTool, ToolContext, ToolOutput, ToolResult } from "../tool/tool.ts";
+import { currentCall, currentRun, type RunScope } from "./run-scope.ts";
+
+/** What a tool of ours may use of the run it works for. */
+export type ContextParts = (scope: RunScope) => Pick<ToolContext, "store" | "artifacts">;
+
+/** A tool as LangChain calls it. Where and for whom it runs it learns from the run, not from the graph. */
+export function toGraphTool(definition: RegisteredTool, partsOf: ContextParts): StructuredTool {
+  return new DynamicStructuredTool({
+    name: definition.name,
+    description: definition.description,
+    schema: definition.schema as ConstructorParameters<typeof DynamicStructuredTool>[0]["schema"],
+    responseFormat: "content_and_artifact",
+    func: async (args: Record<string, never>) => {
+      const { output, artifact, exit_code } = asOutput(await definition.run(args, contextOf(partsOf)));
+      const call = currentCall();
+      if (call && exit_code !== undefined) call.exit_code = exit_code;
+      return [output, artifact];
+    },
+  }) as unknown as StructuredTool;
+}
+
+function contextOf(partsOf: ContextParts): ToolContext {
+  const scope = currentRun();
+  const { work, sandbox } = scope;
+  const call = currentCall();
+  const tool_call_id = call?.tool_call_id ?? "";
+  return {
+    session_id: work.session.id,
+    thread_id: work.claimed.thread_id,
+    run_id: work.claimed.run_id,
+    agent_name: call?.agent_name ?? work.session.agent_name,
+    scope: work.session.scopes,
+    tool_call_id,
+    idempotency_key: call?.idempotency_key ?? "",
+    signal: work.signal,
+    workspace: sandbox.root,
+    ...partsOf(scope),
+    emit: (event) => {
+      if (event.event === "tool_output") work.log.emit("tool_output", { tool_call_id, content: event.content });
+      else work.log.emit("custom", customData(event.data));
+    },
+  };
+}
+
+/** An object is told as it is; anything else as its `value`. */
+export function customData(data: unknown): Record<string, unknown> {
+  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+  return isObject ? (data as Record<string, unknown>) : { value: data };
+}
+
+function asOutput(result: ToolResult): ToolOutput {
+  return typeof result === "string" || Array.isArray(result) ? { output: result } : result;
+}

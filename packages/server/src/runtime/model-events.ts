@@ -1,0 +1,97 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
+import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
+import type { CallUsage } from "../model/usage.ts";
+import type { RunWork } from "../run/executor.ts";
+import { textOf } from "./text-of.ts";
+import type { UsageMeter } from "./usage-meter.ts";
+
+/** What one model call has said so far. */
+interface Saying {
+  message_id: string;
+  agent: string | undefined;
+  text: string;
+}
+
+export interface ModelEvents {
+  handler: BaseCallbackHandler;
+  /** The text of the session's own agent that no checkpoint holds yet. */
+  unfinished(): { message_id: string; text: string } | undefined;
+}
+
+export interface ModelEventsOptions {
+  work: RunWork;
+  root_agent: string;
+  usage: UsageMeter;
+  /** What the call used, as the provider reported it, with its price. */
+  usageOf(message: AIMessage): CallUsage | undefined;
+}
+
+/**
+ * Turns what models say into events, from LangChain's callbacks: they come as it is said, where LangGraph's stream is
+ * read later, when the step's checkpoint may already be committed.
+ */
+export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEventsOptions): ModelEvents {
+  const saying = new Map<string, Saying>();
+  let last: Saying | undefined;
+  const { log } = work;
+
+  const handler = BaseCallbackHandler.fromMethods({
+    handleChatModelStart: (_llm, _messages, runId, _parent, _extra, _tags, metadata) => {
+      const name = metadata?.["lc_agent_name"] as string | undefined;
+      const agent = name && name !== root_agent ? name : undefined;
+      saying.set(runId, { message_id: `run-${runId}`, agent, text: "" });
+    },
+    handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
+      const said = saying.get(runId);
+      if (!said) return;
+      const chunk = (fields?.chunk as ChatGenerationChunk | undefined)?.message;
+      if (chunk?.id) said.message_id = chunk.id;
+      const reasoning = chunk && reasoningOf(chunk.content);
+      const content = chunk ? textOf(chunk.content) : token;
+      const about = { message_id: said.message_id, ...(said.agent ? { agent: said.agent } : {}) };
+      if (reasoning) log.stream("reasoning", { ...about, content: reasoning });
+      if (!content) return;
+      said.text += content;
+      if (!said.agent) last = said;
+      log.stream("token", { ...about, content });
+    },
+    handleLLMEnd: (output, runId) => {
+      log.release(); // the message itself is stored next, and must not be there without its tokens
+      const said = saying.get(runId);
+      saying.delete(runId);
+      const message = messageOf(output);
+      const used = message && usageOf(message);
+      if (!said || !used) return;
+      usage.add(used);
+      log.emit("usage", { ...usage.total(), ...(said.agent ? { agent: said.agent } : {}) });
+    },
+    handleLLMError: (_error, runId) => {
+      log.release();
+      saying.delete(runId);
+    },
+  });
+  handler.awaitHandlers = true;
+  // Without this LangChain asks the model for its whole answer at once, unless somebody reads the graph's stream.
+  Object.assign(handler, { lc_prefer_streaming: true });
+
+  return {
+    handler,
+    unfinished: () => (last && last.text !== "" ? { message_id: last.message_id, text: last.text } : undefined),
+  };
+}
+
+function messageOf(output: LLMResult): AIMessage | undefined {
+  const { message } = (output.generations[0]?.[0] ?? {}) as { message?: BaseMessage };
+  return message && AIMessage.isInstance(message) ? message : undefined;
+}
+
+function reasoningOf(content: MessageContent): string {
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((block) => {
+      const { type, reasoning, thinking } = block as { type?: string; reasoning?: string; thinking?: string };
+      return type === "reasoning" || type === "thinking" ? (reasoning ?? thinking ?? "") : "";
+    })
+    .join("");
+}

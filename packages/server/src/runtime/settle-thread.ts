@@ -1,0 +1,75 @@
+import type { ToolCallRecord } from "@cognition/thread";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { messageIn, unpackResult } from "./journal-result.ts";
+
+/** A graph, as far as settling needs it. */
+export interface SettledGraph {
+  getState(config: object): Promise<{ values: { messages?: BaseMessage[] } }>;
+  updateState(config: object, values: object, asNode?: string): Promise<unknown>;
+}
+
+interface Unfinished {
+  message_id: string;
+  text: string;
+}
+
+export interface Leftovers {
+  /** The user's message, which no checkpoint holds if the run was stopped before its first step. */
+  input: BaseMessage | undefined;
+  unfinished: Unfinished | undefined;
+  calls: readonly ToolCallRecord[];
+}
+
+/** The node that these messages are said to come from; what follows it is nothing, unless they hold a tool call. */
+const MODEL = "model_request";
+
+const REASONS = {
+  aborted: "It was aborted by the user before it finished.",
+  unknown: "outcome_unknown: the run was stopped while it was running. Whether it took effect is not known.",
+  never: "It was not started: the run was stopped before.",
+};
+
+/** What the model is told of a call that has no result. */
+export function reasonOf(tool: string, became: keyof typeof REASONS): string {
+  return `${tool}: ${REASONS[became]}`;
+}
+
+/**
+ * Leaves the thread fit for its next message: tool calls without a result get one that says what became of them, and
+ * what no checkpoint holds of the user's message and of the answer's text becomes part of the conversation. `asNode` matters: without it the model would stay
+ * scheduled, and the next message would begin with a call that nobody asked for.
+ */
+export async function settleThread(
+  graph: SettledGraph,
+  config: object,
+  { input, unfinished, calls }: Leftovers,
+): Promise<void> {
+  const { messages = [] } = (await graph.getState(config)).values;
+  const open = openCalls(messages);
+  if (open.length > 0) {
+    // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
+    const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
+    const records = new Map(own.map((call) => [call.tool_call_id, call]));
+    const closing = open.map(({ id, name }) => closeCall(id, name, records.get(id)));
+    await graph.updateState(config, { messages: closing }, "tools");
+  }
+  const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
+  const known = new Set(messages.map(({ id }) => id));
+  const missing = [input, said].filter((message) => message !== undefined && !known.has(message.id));
+  if (missing.length > 0) await graph.updateState(config, { messages: missing }, MODEL);
+}
+
+function openCalls(messages: readonly BaseMessage[]): { id: string; name: string }[] {
+  const answered = new Set(messages.flatMap((m) => (ToolMessage.isInstance(m) ? m.tool_call_id : [])));
+  return messages
+    .flatMap((message) => (AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []))
+    .map(({ id = "", name }) => ({ id, name }))
+    .filter(({ id }) => !answered.has(id));
+}
+
+function closeCall(id: string, name: string, record: ToolCallRecord | undefined): ToolMessage {
+  const recorded = record?.result ? messageIn(unpackResult(record.result).result) : undefined;
+  if (recorded) return recorded;
+  const became = !record ? "never" : record.status === "aborted" ? "aborted" : "unknown";
+  return new ToolMessage({ tool_call_id: id, name, status: "error", content: reasonOf(name, became) });
+}

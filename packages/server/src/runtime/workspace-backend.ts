@@ -1,0 +1,151 @@
+import { type ErrorCode, isAppError } from "@cognition/contract";
+import type {
+  EditResult,
+  ExecuteResponse,
+  FileInfo,
+  GlobResult,
+  GrepResult,
+  LsResult,
+  ReadRawResult,
+  ReadResult,
+  SandboxBackendProtocolV2,
+  WriteResult,
+} from "deepagents";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { currentCall, currentRun } from "./run-scope.ts";
+
+/** What a model can do something about; anything else is ours, and fails the call. */
+const FOR_THE_MODEL: readonly ErrorCode[] = [
+  "workspace_path_refused",
+  "file_not_found",
+  "validation_failed",
+  "forbidden",
+  "content_too_large",
+  "not_supported",
+];
+
+/**
+ * Deepagents' file and command tools, on the workspace of whichever session the run at hand belongs to. To them the
+ * workspace is the root: "/notes.txt" is a file in it.
+ */
+export function createWorkspaceBackend(): SandboxBackendProtocolV2 {
+  return { id: "workspace", ls, read, readRaw, write, edit, grep, glob, delete: remove, execute };
+}
+
+function sandbox(): Sandbox {
+  return currentRun().sandbox;
+}
+
+function inside(path: string): string {
+  const { root } = sandbox();
+  if (path === root || path.startsWith(`${root}/`)) return path;
+  return path.replace(/^\/+/, "") || ".";
+}
+
+async function orError<T extends object>(work: () => Promise<T>): Promise<T | { error: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAppError(error, ...FOR_THE_MODEL)) return { error: error.message };
+    throw error;
+  }
+}
+
+function toInfo({
+  path,
+  type,
+  size,
+  modified_at,
+}: {
+  path: string;
+  type: string;
+  size: number;
+  modified_at: string;
+}): FileInfo {
+  const is_dir = type === "directory";
+  return { path: `/${path}${is_dir ? "/" : ""}`, is_dir, size, modified_at };
+}
+
+function ls(path: string): Promise<LsResult> {
+  return orError(async () => ({ files: (await sandbox().files.ls(inside(path))).map(toInfo) }));
+}
+
+const LINES = 500;
+
+function read(path: string, offset = 0, limit = LINES): Promise<ReadResult> {
+  return orError(async (): Promise<ReadResult> => {
+    const lines = (await sandbox().files.readText(inside(path))).split("\n");
+    const content = lines.slice(offset, offset + limit).join("\n");
+    return { content, mimeType: "text/plain", totalLines: lines.length, startLine: offset + 1 };
+  });
+}
+
+function readRaw(path: string): Promise<ReadRawResult> {
+  return orError(async () => {
+    const { files } = sandbox();
+    const [content, { modified_at }] = await Promise.all([files.readText(inside(path)), files.stat(inside(path))]);
+    return { data: { content, mimeType: "text/plain", created_at: modified_at, modified_at } };
+  });
+}
+
+function write(path: string, content: string): Promise<WriteResult> {
+  return orError(async () => {
+    await sandbox().files.write(inside(path), content);
+    return { path, filesUpdate: null };
+  });
+}
+
+function edit(path: string, old_text: string, new_text: string, replace_all = false): Promise<EditResult> {
+  return orError(async () => {
+    const { replaced } = await sandbox().files.edit(inside(path), { old_text, new_text, replace_all });
+    return { path, filesUpdate: null, occurrences: replaced };
+  });
+}
+
+function grep(text: string, path?: string | null, glob?: string | null, maxCount?: number | null): Promise<GrepResult> {
+  return orError(async (): Promise<GrepResult> => {
+    const { matches, truncated } = await sandbox().files.grep(text, {
+      ...(path ? { path: inside(path) } : {}),
+      ...(glob ? { glob } : {}),
+      ...(maxCount ? { limit: maxCount } : {}),
+      signal: currentRun().work.signal,
+    });
+    return { matches: matches.map((match) => ({ ...match, path: `/${match.path}` })), truncated };
+  });
+}
+
+function glob(pattern: string, path?: string): Promise<GlobResult> {
+  return orError(async (): Promise<GlobResult> => {
+    const found = await sandbox().files.glob(pattern.replace(/^\/+/, ""), {
+      ...(path ? { path: inside(path) } : {}),
+      signal: currentRun().work.signal,
+    });
+    return { files: found.files.map(toInfo), truncated: found.truncated };
+  });
+}
+
+function remove(path: string) {
+  return orError(async () => {
+    await sandbox().files.delete(inside(path));
+    return { path };
+  });
+}
+
+/** The true exit code goes with the call, since the tool only gives text on. */
+async function execute(command: string): Promise<ExecuteResponse> {
+  const { work, sandbox: box } = currentRun();
+  const call = currentCall();
+  const tool_call_id = call?.tool_call_id ?? "";
+  try {
+    const result = await box.execute(command, {
+      signal: work.signal,
+      onOutput: (content) => work.log.emit("tool_output", { tool_call_id, content }),
+    });
+    if (call) call.exit_code = result.exit_code;
+    const late = result.timed_out ? `\n[The command was stopped: it took longer than allowed]` : "";
+    return { output: result.output + late, exitCode: result.exit_code, truncated: result.truncated };
+  } catch (error) {
+    if (!isAppError(error, ...FOR_THE_MODEL)) throw error;
+    return { output: error.message, exitCode: null, truncated: false };
+  }
+}

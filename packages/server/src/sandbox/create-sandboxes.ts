@@ -1,0 +1,174 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, SandboxBackend } from "@cognition/contract";
+import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace } from "./backend.ts";
+import { createBubblewrapBackend } from "./bubblewrap/bubblewrap-backend.ts";
+import { checkExposure, type Exposure } from "./check-exposure.ts";
+import { HOLDS_FOLDERS } from "./file/open-folder.ts";
+import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
+import { createTurns, type Turns } from "./file/turns.ts";
+import { createWorkspaceFiles } from "./file/workspace-files.ts";
+import { createLocalBackend } from "./local/local-backend.ts";
+import { type Cgroups, findCgroups } from "./process/cgroup.ts";
+import { type CommandRunner, createCommandRunner } from "./process/command-runner.ts";
+import { findLaunchPrograms } from "./process/launch.ts";
+import type { Sandbox, SandboxCapabilities, Sandboxes } from "./sandbox.ts";
+
+export interface SandboxesOptions {
+  /** Any text, as a configuration gives it: an unknown one is refused with what is available here. */
+  readonly backend: string;
+  /** The server's own environment, of which commands get no more than an allow-list. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute, or relative to each workspace: not to be written, nor named by commands of the local sandbox. */
+  readonly protectedPaths?: readonly string[];
+  /** The same, and not to be read either: the state database by its path. */
+  readonly stateDatabase?: string;
+  readonly limits?: Partial<BackendLimits>;
+  readonly maxFileBytes?: number;
+  readonly network?: SandboxCapabilities["network"];
+  readonly bubblewrap?: string;
+  readonly readOnlyPaths?: readonly string[];
+  readonly cgroups?: Cgroups;
+  readonly exposure?: Exposure;
+  readonly now?: () => number;
+}
+
+const DEFAULT_PROTECTED = [".cognition"];
+const FOLLOWS_SWAPPED_FOLDERS =
+  "On this operating system a folder that a command swaps for a link during a file operation may lead the operation out of the workspace.";
+const MIB = 1024 * 1024;
+const DEFAULT_LIMITS: BackendLimits = {
+  timeout_ms: 300_000,
+  output_bytes: DEFAULT_MAX_OUTPUT_BYTES,
+  processes: 256,
+  memory_bytes: 512 * MIB,
+  cpus: 1,
+  file_bytes: 1024 * MIB,
+  temporary_bytes: 256 * MIB,
+};
+
+type CreateBackend = (context: BackendContext) => BackendAttempt | Promise<BackendAttempt>;
+const BACKENDS: Partial<Record<SandboxBackend, CreateBackend>> = {
+  local: createLocalBackend,
+  bubblewrap: createBubblewrapBackend,
+};
+
+/** Stops with `unknown_backend` or `sandbox_unavailable`, which say what this machine has; never takes another one. */
+export async function createSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
+  const context = createContext(options);
+  const backend = await chooseBackend(options.backend, context);
+  const exposed = checkExposure(backend.capabilities, options.exposure);
+  const warnings = [...backend.warnings, ...exposed, ...(HOLDS_FOLDERS ? [] : [FOLLOWS_SWAPPED_FOLDERS])];
+  const open = new Map<
+    string,
+    { readonly workspace: string; readonly sandbox: Sandbox; readonly runner: CommandRunner }
+  >();
+  const turns = new Map<string, Turns>();
+  let closed: AppError | undefined;
+
+  return {
+    async open(session_id, path) {
+      const workspace = await openWorkspace(path, options);
+      if (closed) throw closed;
+      const known = open.get(session_id);
+      if (known?.workspace === workspace.folder) return known.sandbox;
+      if (known) throw movedWorkspace(session_id, known.workspace);
+      const shared = turns.get(workspace.folder) ?? createTurns();
+      turns.set(workspace.folder, shared);
+      const runner = createRunner(backend, workspace, context.limits, options.now ?? Date.now);
+      const sandbox = createSandbox(session_id, backend, workspace, { runner, turns: shared, options });
+      open.set(session_id, { workspace: workspace.folder, sandbox, runner });
+      return sandbox;
+    },
+    async remove(session_id) {
+      const known = open.get(session_id);
+      open.delete(session_id);
+      await known?.runner.stop(new AppError("aborted", "The session was removed, and its command with it."));
+    },
+    async close() {
+      closed ??= new AppError("aborted", "The server is shutting down; the command was stopped.");
+      const reason = closed;
+      await Promise.all([...open.values()].map(({ runner }) => runner.stop(reason)));
+    },
+    describe: () => ({
+      backend: backend.capabilities.backend,
+      capabilities: backend.capabilities,
+      limits: backend.limits,
+      warnings,
+    }),
+  };
+}
+
+function createContext(options: SandboxesOptions): BackendContext {
+  const { environment, network = "none", bubblewrap, readOnlyPaths = [], cgroups = findCgroups() } = options;
+  const programs = findLaunchPrograms(environment["PATH"] ?? "/usr/bin:/bin");
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits };
+}
+
+async function chooseBackend(name: string, context: BackendContext): Promise<Backend> {
+  const create = Object.hasOwn(BACKENDS, name) ? BACKENDS[name as SandboxBackend] : undefined;
+  const attempt = create && (await create(context));
+  if (attempt && !(attempt instanceof Error)) return attempt;
+  const available = await listAvailable(context);
+  const rest = `Set COGNITION_SANDBOX_BACKEND to one that this machine has: ${available.join(", ")}.`;
+  const details = { backend: name, available };
+  if (attempt) throw new AppError(attempt.code, `${attempt.message} ${rest}`, { details, cause: attempt });
+  if (SandboxBackend.options.some((known) => known === name))
+    throw new AppError("sandbox_unavailable", `This release has no ${name} sandbox. ${rest}`, { details });
+  throw new AppError("unknown_backend", `There is no sandbox called "${name}". ${rest}`, { details });
+}
+
+async function listAvailable(context: BackendContext): Promise<string[]> {
+  const tried = Object.entries(BACKENDS).map(async ([name, create]) =>
+    (await create(context)) instanceof Error ? [] : [name],
+  );
+  return (await Promise.all(tried)).flat();
+}
+
+async function openWorkspace(path: string, options: SandboxesOptions): Promise<Workspace> {
+  const folder = isAbsolute(path) ? await realpath(path).catch(() => undefined) : undefined;
+  if (folder === undefined || !(await stat(folder)).isDirectory())
+    throw new AppError(
+      "workspace_path_refused",
+      `The workspace "${path}" must be the absolute path of a folder that exists.`,
+    );
+  const { protectedPaths = DEFAULT_PROTECTED, stateDatabase } = options;
+  const hidden = stateDatabase === undefined ? [] : databaseFiles(stateDatabase);
+  return { folder, paths: await resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
+}
+
+function createRunner(backend: Backend, workspace: Workspace, limits: BackendLimits, now: () => number): CommandRunner {
+  const prepare: Parameters<typeof createCommandRunner>[0]["prepare"] = (command, execution) =>
+    backend.prepare(workspace, command, execution);
+  return createCommandRunner({ prepare, timeout_ms: limits.timeout_ms, outputBytes: limits.output_bytes, now });
+}
+
+interface SandboxParts {
+  readonly runner: CommandRunner;
+  readonly turns: Turns;
+  readonly options: SandboxesOptions;
+}
+
+function createSandbox(session_id: string, backend: Backend, workspace: Workspace, parts: SandboxParts): Sandbox {
+  const { runner, turns, options } = parts;
+  const root = backend.rootOf(workspace);
+  const { folder, paths } = workspace;
+  const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
+  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, turns });
+  return {
+    session_id,
+    root,
+    files,
+    capabilities: backend.capabilities,
+    execute: runner.execute,
+    running: runner.running,
+  };
+}
+
+function movedWorkspace(session_id: string, workspace: string): AppError {
+  return new AppError(
+    "validation_failed",
+    `The sandbox of session ${session_id} is open on ${workspace}. Remove it before it is opened on another folder.`,
+  );
+}

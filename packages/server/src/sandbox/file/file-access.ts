@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
+import { AppError, type WorkspaceFile } from "@cognition/contract";
+import { wrongType } from "./file-error.ts";
+import { entryOf, type OpenFolder } from "./open-folder.ts";
+
+/** An entry of a folder that is held open. */
+export interface FolderEntry {
+  readonly folder: OpenFolder;
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Without waiting, or opening a pipe would hold a thread of the server until somebody writes to it. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+export async function describeEntry(entry: FolderEntry): Promise<WorkspaceFile> {
+  const stats = await lstat(entryOf(entry.folder, entry.name));
+  const type = typeOf(stats);
+  if (!type) throw wrongType(entry.path, "a file, a folder or a symbolic link");
+  return { path: entry.path, type, size: stats.size, modified_at: stats.mtime.toISOString() };
+}
+
+export async function readWhole(entry: FolderEntry, maxBytes: number, given: string): Promise<Buffer> {
+  const file = await open(entryOf(entry.folder, entry.name), READ_FLAGS);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw wrongType(given, "a regular file");
+    if (stats.size > maxBytes) throw tooLarge(given, maxBytes);
+    return await readUpTo(file, stats.size, maxBytes, given);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The size that the file had when it was opened is only a guess: it may grow while it is read. */
+async function readUpTo(file: FileHandle, expected: number, maxBytes: number, given: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for (let size = expected + 1; ; size = 65_536) {
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(size) });
+    if (bytesRead === 0) return Buffer.concat(chunks, total);
+    total += bytesRead;
+    if (total > maxBytes) throw tooLarge(given, maxBytes);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+/**
+ * Writes beside the file and renames: nobody reads half of it, a crash leaves the old one, and another name of the same
+ * file (a hard link to something outside) keeps its content.
+ */
+export async function writeWhole(entry: FolderEntry, content: Uint8Array, given: string): Promise<WorkspaceFile> {
+  const before = await lstat(entryOf(entry.folder, entry.name)).catch(undefinedIfMissing);
+  if (before && !before.isFile()) throw wrongType(given, "a regular file");
+  const temporary = entryOf(entry.folder, `.cognition-${randomUUID()}.tmp`);
+  const file = await open(temporary, CREATE_FLAGS, 0o666);
+  try {
+    try {
+      await file.writeFile(content);
+      if (before) await takeOver(file, before);
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, entryOf(entry.folder, entry.name));
+  } catch (error) {
+    await unlink(temporary).catch(undefinedIfMissing);
+    throw error;
+  }
+  return describeEntry(entry);
+}
+
+async function takeOver(file: FileHandle, before: Stats): Promise<void> {
+  // Never the set-user-id bits: the new content did not earn them.
+  await file.chmod(before.mode & 0o777);
+  const { uid, gid } = await file.stat();
+  if (process.getuid?.() === 0 && (uid !== before.uid || gid !== before.gid)) await file.chown(before.uid, before.gid);
+}
+
+export function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+function typeOf(stats: Stats): WorkspaceFile["type"] | undefined {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "symlink" : undefined;
+}
+
+function tooLarge(path: string, limit: number): AppError {
+  return new AppError("content_too_large", `"${path}" is larger than ${limit} bytes, the most that is read at once.`, {
+    details: { path, limit },
+  });
+}

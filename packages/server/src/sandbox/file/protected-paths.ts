@@ -1,0 +1,55 @@
+import type { BigIntStats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** Paths that agents may not change (`protected`) or not even see (`hidden`): absolute, or relative to the workspace. */
+export interface ProtectedPathNames {
+  readonly protected: readonly string[];
+  readonly hidden: readonly string[];
+}
+
+/** Absolute and without links as far as they exist. */
+export interface ProtectedPaths {
+  readonly protected: readonly string[];
+  readonly hidden: readonly string[];
+}
+
+/** What SQLite keeps beside a database. Each may hold what the database holds. */
+const DATABASE_COMPANIONS = ["-wal", "-shm", "-journal"];
+
+export function databaseFiles(file: string): string[] {
+  return [file, ...DATABASE_COMPANIONS.map((suffix) => file + suffix)];
+}
+
+export async function resolveProtectedPaths(root: string, names: ProtectedPathNames): Promise<ProtectedPaths> {
+  const all = (list: readonly string[]) => Promise.all(list.map((name) => resolveExisting(resolve(root, name))));
+  return { protected: await all(names.protected), hidden: await all(names.hidden) };
+}
+
+/** The real path of the part that exists, with the rest behind it. */
+export async function resolveExisting(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) return path;
+    return join(await resolveExisting(parent), basename(path));
+  }
+}
+
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+/**
+ * Which files the paths are right now. A hard link, or another spelling where the file system knows no upper and lower
+ * case, is the same file under a path that looks free.
+ */
+export async function identify(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(paths.map((path) => stat(path, { bigint: true }).catch(() => undefined)));
+  return new Set(found.flatMap((stats) => (stats ? [identityOf(stats)] : [])));
+}
+
+export function identityOf({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): string {
+  return `${dev}:${ino}`;
+}

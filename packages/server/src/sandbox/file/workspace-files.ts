@@ -1,0 +1,137 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError, isAppError, type WorkspaceFile } from "@cognition/contract";
+import type { SandboxFiles } from "../sandbox.ts";
+import { describeEntry, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
+import { pathProtected, pathRefused } from "./file-error.ts";
+import { type Place, type WalkOptions, walkTo } from "./folder-walk.ts";
+import { entryOf, openFolderIn } from "./open-folder.ts";
+import { identify, identityOf, isAtOrBelow, type ProtectedPaths } from "./protected-paths.ts";
+import { removeEntry } from "./remove-entry.ts";
+import { replaceText } from "./replace-text.ts";
+import { createSearch } from "./search-files.ts";
+import type { Turns } from "./turns.ts";
+
+export interface WorkspaceFilesOptions {
+  /** The workspace on this machine, without links. */
+  readonly root: string;
+  /** Other absolute names of the same folder: what commands inside the sandbox call it. */
+  readonly aliases: readonly string[];
+  readonly paths: ProtectedPaths;
+  readonly maxBytes: number;
+  /** Shared by all sandboxes of the same folder. */
+  readonly turns: Turns;
+}
+
+type Access = "read" | "write";
+
+export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFiles {
+  const { root, aliases, maxBytes, turns } = options;
+  const walk = (changes: Partial<WalkOptions> = {}) => ({ root, aliases, follow: true, ...changes });
+
+  async function reach<T>(
+    path: string,
+    access: Access,
+    use: (place: Place) => Promise<T>,
+    changes?: Partial<WalkOptions>,
+  ) {
+    return walkTo(path, walk(changes), async (place) => {
+      await checkAccess(place, access, options);
+      return use(place);
+    });
+  }
+
+  const write = (path: string, content: Uint8Array) =>
+    reach(path, "write", (place) => writeWhole(place, content, path), {
+      beforeMake: (place) => checkAccess(place, "write", options),
+    });
+  const readText = async (path: string) => decode(await files.read(path), path);
+
+  const files: SandboxFiles = {
+    read: (path) => reach(path, "read", (place) => readWhole(place, maxBytes, path)),
+    readText,
+    write: (path, content) => turns.take(() => write(path, encode(content, maxBytes))),
+    edit: (path, change) =>
+      turns.take(async () => {
+        const { text, replaced } = replaceText(await readText(path), change, path);
+        await write(path, encode(text, maxBytes));
+        return { replaced };
+      }),
+    ls: (path = ".") => reach(path, "read", listEntries),
+    delete: (path) =>
+      turns.take(() => reach(path, "write", (place) => remove(place, path, options), { follow: false })),
+    stat: (path) => reach(path, "read", describeEntry),
+    async exists(path) {
+      try {
+        await files.stat(path);
+        return true;
+      } catch (error) {
+        if (isAppError(error, "file_not_found")) return false;
+        throw error;
+      }
+    },
+    ...createSearch({ reach: (path, use) => reach(path, "read", use), hidden: options.paths.hidden, root, maxBytes }),
+  };
+  return files;
+}
+
+async function checkAccess(place: Place, access: Access, { root, paths }: WorkspaceFilesOptions): Promise<void> {
+  const refused = access === "write" ? [...paths.protected, ...paths.hidden] : paths.hidden;
+  const path = join(root, place.path);
+  if (refused.some((each) => isAtOrBelow(path, each))) throw pathProtected(place.path);
+  const identities = await identify(refused);
+  if (identities.size === 0) return;
+  const above = await Promise.all(place.above.map(({ handle }) => handle.stat({ bigint: true })));
+  const own = await lstat(entryOf(place.folder, place.name), { bigint: true }).catch(undefinedIfMissing);
+  const met = own ? [...above, own] : above;
+  if (met.some((stats) => identities.has(identityOf(stats)))) throw pathProtected(place.path);
+}
+
+async function listEntries(place: Place): Promise<WorkspaceFile[]> {
+  const folder = await openFolderIn(place.folder, place.name);
+  try {
+    const names = await readdir(entryOf(folder, "."));
+    const prefix = place.path === "" ? "" : `${place.path}/`;
+    const entries = names.sort().map((name) => ({ folder, name, path: prefix + name }));
+    const described = await Promise.all(entries.map((entry) => describeEntry(entry).catch(undefinedIfUnknown)));
+    return described.filter((entry) => entry !== undefined);
+  } finally {
+    await folder.handle.close();
+  }
+}
+
+/** Gone since it was listed, or a pipe, socket or device, for which a listing has no type. */
+function undefinedIfUnknown(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "validation_failed") throw error;
+}
+
+async function remove(place: Place, given: string, { root, paths }: WorkspaceFilesOptions): Promise<void> {
+  if (place.name === ".")
+    throw pathRefused(given, "the workspace itself stays, and anything else must be given by its name");
+  const path = join(root, place.path);
+  if ([...paths.protected, ...paths.hidden].some((each) => isAtOrBelow(each, path))) throw pathProtected(given);
+  await removeEntry(place);
+}
+
+function encode(content: string | Uint8Array, maxBytes: number): Uint8Array {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  if (bytes.length <= maxBytes) return bytes;
+  throw new AppError(
+    "content_too_large",
+    `The content has ${bytes.length} bytes; a file may have ${maxBytes}. Nothing was written.`,
+    {
+      details: { limit: maxBytes, size: bytes.length },
+    },
+  );
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new AppError("validation_failed", `"${path}" is not UTF-8 text. Read it as bytes.`, {
+      details: { path },
+      cause,
+    });
+  }
+}

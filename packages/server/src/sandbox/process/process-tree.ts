@@ -1,0 +1,98 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Cgroup } from "./cgroup.ts";
+import { findProcess, hasRealtimeLimit, listProcesses, type ProcessEntry } from "./process-table.ts";
+
+/** Everything that one command has started, however it tried to get away. */
+export interface ProcessTree {
+  /** To the group, the way a terminal would: a chance to clean up. */
+  terminate(): void;
+  /** Kills until nothing is left or the time is up; the pids that are left. */
+  kill(withinMs: number): Promise<readonly number[]>;
+}
+
+export interface ProcessTreeOptions {
+  /** The leader of its own session and process group. */
+  readonly pid: number;
+  /** The value of the otherwise unused real-time limit that the command was started with, see `startMark`. */
+  readonly mark: number | undefined;
+  readonly cgroup: Cgroup | undefined;
+}
+
+/** Doubled after each look: most processes are gone within a millisecond, and a look costs as much on a busy machine. */
+const FIRST_LOOK_MS = 1;
+const LAST_LOOK_MS = 20;
+
+/**
+ * How a process that made itself a daemon (setsid, two forks, a clean environment) is known again: by an odd hard limit
+ * that all descendants inherit and that stands in /proc. RLIMIT_RTTIME bounds only real-time scheduling, which
+ * commands have no right to, so its value is free to carry a number.
+ */
+export function startMark(): number {
+  return 2 ** 40 + Math.floor(Math.random() * 2 ** 40);
+}
+
+export function createProcessTree({ pid, mark, cgroup }: ProcessTreeOptions): ProcessTree {
+  const started = findProcess(pid)?.started ?? 0;
+  const onlyGroups = process.platform !== "linux";
+
+  /** Not in the group yet while it is being started. */
+  const leader = () => {
+    const entry = findProcess(pid);
+    return entry && !entry.dead && entry.started === started ? [pid] : [];
+  };
+
+  const survivors = (): number[] => {
+    if (onlyGroups) return signalGroup(pid, 0) ? [pid] : [];
+    if (cgroup) return [...new Set([...cgroup.pids(), ...leader()])];
+    const alive = listProcesses().filter((entry) => !entry.dead && entry.started >= started);
+    return [...findDescendants(alive, { pid, mark })];
+  };
+
+  return {
+    terminate: () => void signalGroup(pid, "SIGTERM"),
+    async kill(withinMs) {
+      const deadline = performance.now() + withinMs;
+      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LAST_LOOK_MS)) {
+        const left = survivors();
+        if (left.length === 0) return [];
+        if (performance.now() > deadline) return left;
+        // The group first and at once: a process that forks faster than it can be listed must not outrun the loop.
+        if (left.some((each) => onlyGroups || findProcess(each)?.pgrp === pid)) signalGroup(pid, "SIGKILL");
+        for (const each of left) signalProcess(each, "SIGKILL");
+        await delay(pause);
+      }
+    },
+  };
+}
+
+function findDescendants(alive: ProcessEntry[], { pid, mark }: { pid: number; mark: number | undefined }): Set<number> {
+  const found = new Set<number>();
+  const belongs = (entry: ProcessEntry) =>
+    entry.pid === pid ||
+    entry.pgrp === pid ||
+    entry.session === pid ||
+    found.has(entry.ppid) ||
+    (mark !== undefined && hasRealtimeLimit(entry.pid, mark));
+  for (let grown = true; grown; ) {
+    const before = found.size;
+    for (const entry of alive) if (!found.has(entry.pid) && belongs(entry)) found.add(entry.pid);
+    // Only ancestry can add to what the first pass found: a child may be listed before its parent.
+    grown = found.size > before;
+  }
+  return found;
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return signalProcess(-pid, signal);
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Gone already, or (EPERM) a process that changed its user: the next listing tells whether it is still there.
+    if (code === "ESRCH" || code === "EPERM") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { AppError, type JsonObject } from "@cognition/contract";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { messageOf } from "../file/error-text.ts";
+
+/** The reason why a value does not fit, or undefined if it does. */
+export type SchemaCheck = (value: unknown) => string | undefined;
+
+const compiled = new WeakMap<object, SchemaCheck>();
+let metaSchema: SchemaCheck | undefined;
+
+// A validator of its own for each schema: a shared one answers with the first schema that had the same `$id`, and keeps
+// every schema it ever saw.
+function compile(schema: JsonObject): SchemaCheck {
+  const validate = new AjvJsonSchemaValidator().getValidator(schema);
+  return (value) => validate(value).errorMessage;
+}
+
+/** Throws `validation_failed` for what is no JSON Schema, or refers to something outside itself. */
+export function compileJsonSchema(schema: JsonObject): SchemaCheck {
+  const known = compiled.get(schema);
+  if (known) return known;
+  metaSchema ??= compile({ $ref: "http://json-schema.org/draft-07/schema#" });
+  const { $schema: _, ...rest } = schema;
+  const wrong = metaSchema(rest);
+  if (wrong) throw new AppError("validation_failed", `not a JSON Schema: ${wrong}`);
+  try {
+    const check = compile(rest);
+    compiled.set(schema, check);
+    return check;
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new AppError("validation_failed", `not a usable JSON Schema: ${reason}`, { cause });
+  }
+}

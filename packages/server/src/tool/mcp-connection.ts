@@ -1,0 +1,111 @@
+import { AppError } from "@cognition/contract";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type Tool, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../file/error-text.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
+import { createTail } from "./tail.ts";
+
+/** Servers page their lists; one that never ends must not be followed for ever. */
+const MAX_PAGES = 100;
+/** Ending a session is a courtesy to the server, which may be gone. */
+const GOODBYE_MS = 1000;
+
+export interface McpConnection {
+  readonly client: Client;
+  /** False once the process has ended or the connection was closed. */
+  isOpen(): boolean;
+  /** As the server lists them, asked again after it said that they changed. */
+  tools(): Promise<Tool[]>;
+  /** The end of what the process wrote to stderr. */
+  log(): string;
+  /** Ends the process, by force if it does not want to. */
+  close(): Promise<void>;
+}
+
+/** Connects, or throws `tool_failed` naming the server, with what it said; a process that it started is ended then. */
+export async function openMcpConnection(config: McpServerConfig, cwd: string): Promise<McpConnection> {
+  const tail = createTail();
+  const transport = await createTransport(config, cwd);
+  if (transport instanceof StdioClientTransport) transport.stderr?.on("data", tail.write);
+  const client = new Client({ name: "cognition", version: "0.1.0" });
+  let open = true;
+  let listed: Promise<Tool[]> | undefined;
+  client.onclose = () => {
+    open = false;
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    listed = undefined;
+  });
+
+  async function close(): Promise<void> {
+    open = false;
+    if (!(transport instanceof StdioClientTransport)) await sayGoodbye(transport);
+    await client.close();
+    await transport.close();
+  }
+
+  try {
+    // The transport's own type says `sessionId: string | undefined`, the interface `sessionId?: string`.
+    await client.connect(transport as Parameters<Client["connect"]>[0], { timeout: config.connect_timeout_ms });
+  } catch (cause) {
+    await close();
+    throw startFailed(config, cause, tail.text());
+  }
+  return {
+    client,
+    isOpen: () => open,
+    tools() {
+      listed ??= listTools(client, config.connect_timeout_ms).catch((error: unknown) => {
+        listed = undefined;
+        throw error;
+      });
+      return listed;
+    },
+    log: tail.text,
+    close,
+  };
+}
+
+async function createTransport(
+  config: McpServerConfig,
+  cwd: string,
+): Promise<StdioClientTransport | StreamableHTTPClientTransport> {
+  const { command, args = [], env, url, headers } = config;
+  if (url !== undefined) {
+    // Only for whoever has such a server: it brings a parser of event streams and an OAuth client.
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+    return new StreamableHTTPClientTransport(new URL(url), { ...(headers && { requestInit: { headers } }) });
+  }
+  // Of this process's environment the server sees only what any program needs (PATH, HOME …), never its keys.
+  const given = { cwd: config.cwd ?? cwd, ...(env && { env }) };
+  return new StdioClientTransport({ command: command ?? "", args, stderr: "pipe", ...given });
+}
+
+async function listTools(client: Client, timeout: number): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+    tools.push(...answer.tools);
+    cursor = answer.nextCursor;
+    if (cursor === undefined) return tools;
+  }
+  throw new AppError("tool_failed", `lists its tools on more than ${MAX_PAGES} pages`);
+}
+
+async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, GOODBYE_MS);
+  // A server that can't be reached has no session left to end.
+  await Promise.race([transport.terminateSession().catch(() => undefined), enough]);
+  clearTimeout(timer);
+}
+
+function startFailed({ name, command, url }: McpServerConfig, cause: unknown, log: string): AppError {
+  const reason = messageOf(cause);
+  const said = log === "" ? "" : `\nIt wrote: ${log}`;
+  const message = `MCP server ${name} (${command ?? url}) did not start: ${reason}${said}`;
+  return new AppError("tool_failed", message, { cause, details: { server: name } });
+}

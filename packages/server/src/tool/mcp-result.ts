@@ -1,0 +1,45 @@
+import { AppError, type ContentBlock, DEFAULT_MAX_OUTPUT_BYTES } from "@cognition/contract";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { ToolOutput } from "./tool.ts";
+import { limitText } from "./tool-result.ts";
+
+type Part = CallToolResult["content"][number];
+
+/** What a server answered as a tool's output: text where it is only text, else blocks. Throws what it calls an error. */
+export function toToolOutput(tool: string, result: CallToolResult): ToolOutput {
+  const blocks = result.content.map(toBlock);
+  const text = blocks.every((block) => block.type === "text")
+    ? blocks.map((block) => String(block["text"])).join("\n")
+    : undefined;
+  if (result.isError) {
+    throw new AppError(
+      "tool_failed",
+      limitText(text ?? JSON.stringify(result.content), DEFAULT_MAX_OUTPUT_BYTES) || `${tool} failed`,
+    );
+  }
+  const structured = result.structuredContent;
+  if (structured === undefined)
+    return { output: text === undefined ? blocks : limitText(text, DEFAULT_MAX_OUTPUT_BYTES) };
+  const output = text === "" ? JSON.stringify(structured) : (text ?? blocks);
+  return {
+    output: typeof output === "string" ? limitText(output, DEFAULT_MAX_OUTPUT_BYTES) : output,
+    artifact: structured,
+  };
+}
+
+function toBlock(part: Part): ContentBlock {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+    case "audio":
+      return { type: part.type, mimeType: part.mimeType, data: part.data };
+    case "resource_link":
+      return { type: "text", text: `${part.name}: ${part.uri}${part.description ? ` (${part.description})` : ""}` };
+    case "resource": {
+      const { resource } = part;
+      if ("text" in resource) return { type: "text", text: resource.text };
+      return { type: "file", mimeType: resource.mimeType ?? "application/octet-stream", data: resource.blob };
+    }
+  }
+}

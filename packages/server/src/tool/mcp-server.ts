@@ -1,0 +1,224 @@
+import { createHash } from "node:crypto";
+import { AppError, isAppError } from "@cognition/contract";
+import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import { hasCode, messageOf } from "../file/error-text.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
+import { type McpConnection, openMcpConnection } from "./mcp-connection.ts";
+import { toToolOutput } from "./mcp-result.ts";
+import type { OnCrash, RegisteredTool, ToolContext, ToolEffect, ToolOutput } from "./tool.ts";
+import { toolParameters } from "./tool-schema.ts";
+
+const MAX_NAME = 64;
+/** A server that can't be started is not tried again at each run, each of which would wait for it. */
+const RETRY_AFTER_MS = 30_000;
+
+export interface McpServer {
+  readonly name: string;
+  /** Its tools by our names. Connects if need be; throws `tool_failed` naming the server. */
+  tools(): Promise<RegisteredTool[]>;
+  /** As last listed, without asking; undefined if it was never asked or is gone. */
+  known(): RegisteredTool[] | undefined;
+  /** Why it could not be reached when it was last tried, and which of its tools can't be used. */
+  problems(): AppError[];
+  close(): Promise<void>;
+}
+
+export interface McpServerOptions {
+  cwd: string;
+  /** Milliseconds that only go forward. */
+  now: () => number;
+}
+
+/** One configured server: connected at first use, and again when the connection was lost. */
+export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServerOptions): McpServer {
+  let connection: Promise<McpConnection> | undefined;
+  let current: McpConnection | undefined;
+  let known: RegisteredTool[] | undefined;
+  let failure: { error: AppError; at: number } | undefined;
+  let listed: Tool[] | undefined;
+  let unusable: AppError[] = [];
+  let closed = false;
+
+  async function connect(): Promise<McpConnection> {
+    if (closed) throw new AppError("draining", `MCP server ${config.name} is closed: the node is shutting down`);
+    if (current?.isOpen()) return current;
+    connection ??= openMcpConnection(config, cwd).finally(() => {
+      connection = undefined;
+    });
+    const opened = await connection;
+    if (closed) await opened.close();
+    current = opened;
+    return opened;
+  }
+
+  async function drop(): Promise<void> {
+    const lost = current;
+    current = undefined;
+    await lost?.close();
+  }
+
+  async function call(tool: Tool, on_crash: OnCrash, args: unknown, context: ToolContext): Promise<ToolOutput> {
+    const open = await connect();
+    try {
+      return toToolOutput(tool.name, await send(open, config, { tool, args, context }));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (isAppError(error)) throw error;
+      const unsent = isUnsent(error);
+      const lost = isLost(error);
+      if (unsent || lost) await drop();
+      if (!unsent && !(lost && on_crash === "retry")) throw callFailed(config, tool, error, on_crash, open.log());
+      const again = await connect();
+      return toToolOutput(tool.name, await send(again, config, { tool, args, context }));
+    }
+  }
+
+  async function list(): Promise<RegisteredTool[]> {
+    const all = await (await connect()).tools();
+    // The same objects for the same answer: whoever built something from them can see that nothing changed.
+    if (known && all === listed) return known;
+    listed = all;
+    const allowed = config.tools && new Set(config.tools);
+    const tools = all.filter(({ name }) => !allowed || allowed.has(name));
+    const registered = tools.map((tool) => register(config, tool, call));
+    const checked = registered.map((tool) => ({ tool, error: schemaFault(tool) }));
+    unusable = checked.flatMap(({ error }) => error ?? []);
+    return checked.flatMap(({ tool, error }) => (error ? [] : [tool]));
+  }
+
+  return {
+    name: config.name,
+    async tools() {
+      if (failure && now() - failure.at < RETRY_AFTER_MS) throw failure.error;
+      try {
+        known = await list();
+        failure = undefined;
+        return known;
+      } catch (cause) {
+        const error = isAppError(cause) ? cause : listFailed(config, cause);
+        failure = { error, at: now() };
+        throw error;
+      }
+    },
+    known: () => (current?.isOpen() ? known : undefined),
+    problems: () => (failure ? [failure.error] : unusable),
+    async close() {
+      closed = true;
+      const opening = await connection?.catch(() => undefined);
+      await opening?.close();
+      await drop();
+    },
+  };
+}
+
+type Call = (tool: Tool, on_crash: OnCrash, args: unknown, context: ToolContext) => Promise<ToolOutput>;
+
+function register(config: McpServerConfig, tool: Tool, call: Call): RegisteredTool {
+  const on_crash = config.on_crash ?? defaultOnCrash(tool);
+  return {
+    name: toolName(config.name, tool.name),
+    description: tool.description ?? tool.title ?? tool.name,
+    schema: tool.inputSchema,
+    on_crash,
+    effect: config.effect ?? defaultEffect(tool),
+    source: "mcp",
+    origin: config.name,
+    run: (args, context) => call(tool, on_crash, args, context),
+  };
+}
+
+function schemaFault({ name, origin, schema }: RegisteredTool): AppError | undefined {
+  try {
+    toolParameters(schema);
+    return undefined;
+  } catch (cause) {
+    const message = `MCP server ${origin}: the tool ${name} is left out: ${(cause as Error).message}`;
+    return new AppError("tool_failed", message, { cause });
+  }
+}
+
+/**
+ * Always with the server's name in front: a name that is there only while it is unique would change when another server is
+ * added, under the definitions that use it.
+ */
+export function toolName(server: string, tool: string): string {
+  const name = `${server}_${tool.replace(/[^A-Za-z0-9_-]/g, "_")}`;
+  if (name.length <= MAX_NAME) return name;
+  const hash = createHash("sha256").update(tool).digest("hex").slice(0, 8);
+  return `${name.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
+}
+
+function defaultOnCrash({ annotations }: Tool): OnCrash {
+  return annotations?.readOnlyHint || annotations?.idempotentHint ? "retry" : "never";
+}
+
+/** A hint that is missing is taken for the worst, as the protocol says. */
+function defaultEffect({ annotations }: Tool): ToolEffect {
+  if (annotations?.readOnlyHint) return annotations.openWorldHint === false ? "read" : "network";
+  return annotations?.destructiveHint === false ? "write" : "execute";
+}
+
+interface Sending {
+  tool: Tool;
+  args: unknown;
+  context: ToolContext;
+}
+
+async function send({ client }: McpConnection, config: McpServerConfig, { tool, args, context }: Sending) {
+  const params = {
+    name: tool.name,
+    arguments: args as Record<string, unknown>,
+    _meta: { "cognition/idempotency_key": context.idempotency_key },
+  };
+  const result = await client.callTool(params, undefined, {
+    // Of its own for each call: the SDK never takes its listener off again.
+    signal: AbortSignal.any([context.signal]),
+    timeout: config.call_timeout_ms,
+    resetTimeoutOnProgress: true,
+    onprogress: ({ message }) => {
+      if (message) context.emit({ event: "tool_output", content: `${message}\n` });
+    },
+  });
+  return result as CallToolResult;
+}
+
+/** The server has not looked at the call, whatever it does: it is safe to send it again. */
+function isUnsent(error: unknown): boolean {
+  // 404: it does not know our session any more, since it was restarted.
+  if (httpStatus(error) === 404) return true;
+  if (!(error instanceof Error)) return false;
+  // The SDK's word for a connection that was closed before.
+  return error.message === "Not connected" || hasCode(error.cause, "ECONNREFUSED", "ENOTFOUND");
+}
+
+/** What an answer of HTTP was refused with. The protocol's own codes are negative. */
+function httpStatus(error: unknown): number | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "number" && code > 0 ? code : undefined;
+}
+
+/** Sent, or about to be, and no answer will come. */
+function isLost(error: unknown): boolean {
+  if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed;
+  return httpStatus(error) === undefined;
+}
+
+function callFailed(config: McpServerConfig, tool: Tool, cause: unknown, on_crash: OnCrash, log: string): AppError {
+  const where = `${tool.name} of MCP server ${config.name}`;
+  const reason = messageOf(cause);
+  const timedOut = cause instanceof McpError && cause.code === ErrorCode.RequestTimeout;
+  if (!timedOut && !isLost(cause)) return new AppError("tool_failed", `${where} failed: ${reason}`, { cause });
+  const what = timedOut ? `did not answer within ${config.call_timeout_ms} ms` : `broke off (${reason})`;
+  const said = log === "" ? "" : `\nThe server wrote: ${log}`;
+  if (on_crash === "retry") return new AppError("tool_failed", `${where} ${what}${said}`, { cause });
+  const message = `${where} ${what}. Nobody knows whether it took effect: check before you call it again.${said}`;
+  return new AppError("outcome_unknown", message, { cause });
+}
+
+function listFailed({ name }: McpServerConfig, cause: unknown): AppError {
+  const reason = messageOf(cause);
+  return new AppError("tool_failed", `MCP server ${name} did not list its tools: ${reason}`, {
+    cause,
+    details: { server: name },
+  });
+}

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { createFileSet } from "../file/file-set.ts";
+import { findByEnding } from "../file/find-files.ts";
+import type { Problem } from "../file/problem.ts";
+import { type ImportModule, loadToolModule } from "./load-tool-module.ts";
+import type { RegisteredTool } from "./tool.ts";
+
+const ENDINGS = [".ts", ".mts", ".js", ".mjs"];
+
+export interface ToolFiles {
+  /** The tools as the files define them now. Two of one name are both here: the registry settles it. */
+  refresh(): Promise<{ tools: RegisteredTool[]; problems: Problem[] }>;
+  close(): void;
+}
+
+export interface ToolFilesOptions {
+  root: string;
+  onChange?: () => void;
+  importModule?: ImportModule;
+}
+
+/**
+ * Tools of one's own, in `.cognition/tools`. They run inside the server with all its rights: whoever may write there may do
+ * anything. A file that can't be loaded leaves its former tools in force.
+ */
+export function createToolFiles({ root, onChange, importModule }: ToolFilesOptions): ToolFiles {
+  const files = createFileSet({
+    root,
+    folder: join(root, ".cognition", "tools"),
+    find: async (folder) => (await findByEnding(folder, ENDINGS)).filter((path) => !/\.d\.m?ts$/.test(path)),
+    parse: async (file) => {
+      const tools = await loadToolModule(file, importModule);
+      return tools.map((tool): RegisteredTool => ({ ...tool, source: "file", origin: file.label }));
+    },
+    ...(onChange && { onChange }),
+  });
+
+  return {
+    async refresh() {
+      const loaded = await files.refresh();
+      return {
+        tools: loaded.files.flatMap(({ value }) => value ?? []),
+        problems: loaded.problems,
+      };
+    },
+    close: () => files.close(),
+  };
+}

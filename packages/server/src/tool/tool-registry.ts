@@ -1,0 +1,120 @@
+import { AppError, type Tool } from "@cognition/contract";
+import { type Problem, toProblem } from "../file/problem.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { RUNTIME_TOOLS } from "./runtime-tools.ts";
+import type { RegisteredTool, ToolDefinition, ToolSummary } from "./tool.ts";
+import type { ToolFiles } from "./tool-files.ts";
+import { toolParameters } from "./tool-schema.ts";
+
+/** What can be named now, without asking any MCP server. */
+export interface KnownTools {
+  /** Another one whenever a tool came, went or changed: what was built from tools is good for one version. */
+  readonly version: number;
+  /** Those of the runtime included. */
+  readonly tools: ReadonlyMap<string, ToolSummary>;
+  /** Whether a tool of this name is there, or may be one of an MCP server that does not answer or was not asked yet. */
+  has(name: string): boolean;
+}
+
+export interface ToolRegistry {
+  known(): Promise<KnownTools>;
+  /**
+   * The tools that can run: built-in ones, those of files and of MCP servers. With `names`, only servers that could have
+   * one of them are asked. A server that fails is left out and reported.
+   */
+  list(names?: readonly string[] | null): Promise<RegisteredTool[]>;
+  /** What is wrong with files and servers now. */
+  problems(): Promise<Problem[]>;
+  /** Ends every server's process. */
+  close(): Promise<void>;
+}
+
+export interface ToolRegistryOptions {
+  builtins: readonly ToolDefinition[];
+  /** Names of built-in tools, those of the runtime included, that nobody gets. */
+  disabled?: readonly string[];
+  files?: ToolFiles;
+  servers?: readonly McpServer[];
+}
+
+export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
+  const { files, servers = [], disabled = [] } = options;
+  refuseUnknown(disabled, [...options.builtins, ...RUNTIME_TOOLS]);
+  const isEnabled = ({ name }: { name: string }) => !disabled.includes(name);
+  const runtime = RUNTIME_TOOLS.filter(isEnabled);
+  const builtins = options.builtins
+    .filter(isEnabled)
+    .map((tool) => ({ ...tool, source: "builtin", origin: null }) as const);
+
+  /** In the order in which they may take a name. The engine's names stay taken when they are switched off. */
+  async function settle(mcp: readonly RegisteredTool[]) {
+    const own = await files?.refresh();
+    const taken = new Map<string, string>([...RUNTIME_TOOLS, ...builtins].map(({ name }) => [name, "a built-in tool"]));
+    const accepted: RegisteredTool[] = [...builtins];
+    const problems = [...(own?.problems ?? [])];
+    for (const tool of [...(own?.tools ?? []), ...mcp]) {
+      const owner = taken.get(tool.name);
+      if (owner) problems.push(nameTaken(tool, owner));
+      else {
+        taken.set(tool.name, tool.origin ?? tool.source);
+        accepted.push(tool);
+      }
+    }
+    return { accepted, problems };
+  }
+
+  let last: readonly RegisteredTool[] = [];
+  let version = 0;
+  const knownMcp = () => servers.flatMap((server) => server.known() ?? []);
+
+  return {
+    async known() {
+      const { accepted } = await settle(knownMcp());
+      if (accepted.length !== last.length || accepted.some((tool, index) => tool !== last[index])) version += 1;
+      last = accepted;
+      const tools = new Map([...runtime, ...accepted].map((tool) => [tool.name, tool]));
+      const unasked = servers.filter((server) => server.known() === undefined);
+      return {
+        version,
+        tools,
+        has: (name) => tools.has(name) || unasked.some((server) => name.startsWith(`${server.name}_`)),
+      };
+    },
+    async list(names) {
+      const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
+      const answers = await Promise.allSettled(wanted.map((server) => server.tools()));
+      const mcp = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      return (await settle(mcp)).accepted;
+    },
+    async problems() {
+      const failed = servers.flatMap((server) => server.problems()).map((error) => toProblem(error));
+      return [...(await settle(knownMcp())).problems, ...failed];
+    },
+    async close() {
+      files?.close();
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+/** As the API shows it. */
+export function describeTool(tool: RegisteredTool): Tool {
+  const { name, description, schema, source, effect, on_crash } = tool;
+  const writes = effect === "write" || effect === "execute";
+  return { name, description, parameters: toolParameters(schema), source, writes, safe_to_retry: on_crash === "retry" };
+}
+
+function refuseUnknown(disabled: readonly string[], tools: readonly { name: string }[]): void {
+  const valid = tools.map(({ name }) => name).sort();
+  const unknown = disabled.filter((name) => !valid.includes(name));
+  if (unknown.length === 0) return;
+  const message = `can't switch off ${unknown.join(", ")}: no such built-in tool (valid: ${valid.join(", ")})`;
+  throw new AppError("invalid_config", message);
+}
+
+function nameTaken({ name, origin, source }: RegisteredTool, owner: string): Problem {
+  const file = source === "file" ? origin : null;
+  const where = source === "mcp" ? `MCP server ${origin}` : origin;
+  const message = `${where}: the tool name "${name}" is taken by ${owner}; give this tool another`;
+  return { code: "already_exists", message, file, line: null };
+}

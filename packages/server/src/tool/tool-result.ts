@@ -1,0 +1,47 @@
+import { ContentBlock, exceedsBytes, isJsonObject } from "@cognition/contract";
+import type { ToolOutput } from "./tool.ts";
+
+export interface FinishedTool {
+  output: string | ContentBlock[];
+  exit_code: number | null;
+  artifact: unknown;
+}
+
+/**
+ * Every form a tool may answer in as one. Never throws: the tool has run, and an answer in another form (undefined, a
+ * number, an object of its own) must not turn what took place into an error; it becomes JSON.
+ */
+export function toFinishedTool(result: unknown): FinishedTool {
+  if (isOutput(result)) {
+    const { output, exit_code = null, artifact } = result;
+    return { output, exit_code: Number.isInteger(exit_code) ? exit_code : null, artifact };
+  }
+  return { output: isContent(result) ? result : asText(result), exit_code: null, artifact: undefined };
+}
+
+function isOutput(value: unknown): value is ToolOutput {
+  return isJsonObject(value) && isContent(value["output"]);
+}
+
+function isContent(value: unknown): value is string | ContentBlock[] {
+  if (typeof value === "string") return true;
+  return Array.isArray(value) && value.length > 0 && value.every((block) => ContentBlock.safeParse(block).success);
+}
+
+function asText(value: unknown): string {
+  if (value === undefined) return "";
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // A cycle or a BigInt: any text is better than an error about a call that worked.
+    return String(value);
+  }
+}
+
+/** The beginning of a text that is too long for a model, saying how much is missing. */
+export function limitText(text: string, maxBytes: number): string {
+  if (!exceedsBytes(text, maxBytes)) return text;
+  const bytes = new TextEncoder().encode(text);
+  const kept = new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/�+$/, "");
+  return `${kept}\n… (cut off: ${maxBytes} of ${bytes.length} bytes are shown)`;
+}

@@ -1,0 +1,129 @@
+import { symlink } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { toolsOf } from "../../src/agent/agent-tools.ts";
+import { approvalRules } from "../../src/agent/interrupt-rules.ts";
+import { readMemoryFiles } from "../../src/agent/memory-files.ts";
+import { createSkillFiles, type SkillFiles } from "../../src/agent/skill-files.ts";
+import { createWorkspace, type Workspace } from "../tool/workspace.ts";
+
+let workspace: Workspace;
+let skills: SkillFiles;
+beforeEach(async () => {
+  workspace = await createWorkspace();
+  skills = createSkillFiles({ root: workspace.root });
+});
+afterEach(async () => {
+  skills.close();
+  await workspace.dispose();
+});
+
+const put = (name: string, text: string) => workspace.write({ [`.cognition/skills/${name}`]: text });
+
+describe("skills", () => {
+  it("are told by name, description and place", async () => {
+    await put(
+      "pdf/SKILL.md",
+      "---\nname: pdf\ndescription: Reads PDFs\nallowed-tools: read_file execute\nversion: 3\n---\nDo so.",
+    );
+    await put("law/SKILL.md", "---\nname: law\ndescription: |\n  About licenses\nallowed-tools: [grep]\n---\nRead.");
+    await put("notes.txt", "no skill");
+    expect(await skills.refresh()).toEqual({
+      skills: [
+        { name: "law", description: "About licenses", path: ".cognition/skills/law/SKILL.md", allowed_tools: ["grep"] },
+        {
+          name: "pdf",
+          description: "Reads PDFs",
+          path: ".cognition/skills/pdf/SKILL.md",
+          allowed_tools: ["read_file", "execute"],
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  it.each([
+    ["no description", "---\nname: a\n---\nDo.", 1, "description is required"],
+    ["another name", "---\ndescription: d\nname: b\n---\nDo.", 3, 'must be that of its folder, "a"'],
+    ["a bad name", "---\nname: A B\ndescription: d\n---\nDo.", 2, "lower case"],
+    ["nothing to do", "---\nname: a\ndescription: d\n---\n", 1, "says nothing"],
+    ["no front matter", "Do.", 1, "must begin with front matter"],
+  ])("with %s are refused with file and line", async (_name, text, line, message) => {
+    await put("a/SKILL.md", text);
+    await put("b/SKILL.md", "---\nname: b\ndescription: d\n---\nDo.");
+    const { skills: found, problems } = await skills.refresh();
+    expect(found.map(({ name }) => name)).toEqual(["b"]);
+    expect(problems).toMatchObject([{ file: ".cognition/skills/a/SKILL.md" }]);
+    expect(problems[0]?.message).toContain(message);
+    if (line > 1) expect(problems[0]?.line).toBe(line);
+  });
+
+  it("give their files, and nothing outside", async () => {
+    await put("pdf/SKILL.md", "---\nname: pdf\ndescription: d\n---\nDo.");
+    await put("pdf/scripts/a.py", "print()");
+    await workspace.write({ secret: "secret" });
+    await symlink(workspace.path("secret"), workspace.path(".cognition/skills/pdf/link"));
+    const text = async (name: string, file?: string) => new TextDecoder().decode(await skills.read(name, file));
+    expect(await text("pdf")).toContain("Do.");
+    expect(await text("pdf", "scripts/a.py")).toBe("print()");
+    const outside = [
+      ["pdf", "../../../secret"],
+      ["pdf", "link"],
+      ["pdf", "/etc/passwd"],
+      ["..", "x"],
+      [".", "pdf/SKILL.md"],
+      ["../..", "secret"],
+      ["none"],
+    ];
+    for (const [name, file] of outside) {
+      await expect(skills.read(name ?? "", file)).rejects.toMatchObject({ code: "file_not_found" });
+    }
+  });
+});
+
+describe("memory files", () => {
+  it("are the workspace's AGENTS.md, then .cognition's, then those that are named", async () => {
+    expect(await readMemoryFiles(workspace.root)).toEqual([]);
+    await workspace.write({
+      "AGENTS.md": "one",
+      ".cognition/AGENTS.md": "two",
+      "docs/three.md": "three",
+      "empty.md": " ",
+    });
+    expect(await readMemoryFiles(workspace.root, ["docs/three.md", "AGENTS.md", "empty.md", "none.md"])).toEqual([
+      { path: "AGENTS.md", content: "one" },
+      { path: ".cognition/AGENTS.md", content: "two" },
+      { path: "docs/three.md", content: "three" },
+    ]);
+  });
+
+  it("are bounded, and never from outside", async () => {
+    await symlink("/etc/hostname", workspace.path("AGENTS.md"));
+    await workspace.write({ "big.md": "x".repeat(200_000) });
+    const [big, ...rest] = await readMemoryFiles(workspace.root, ["big.md", "../outside.md"]);
+    expect(rest).toEqual([]);
+    expect(big?.content).toContain("cut off");
+    expect(big?.content.length).toBeLessThan(70_000);
+  });
+});
+
+describe("rules", () => {
+  it("of approval are one form", () => {
+    const rules = approvalRules({
+      a: true,
+      b: false,
+      c: { allowed_decisions: ["approve", "approve"], description: "why" },
+    });
+    expect([...rules]).toEqual([
+      ["a", { allowed_decisions: ["approve", "edit", "reject", "respond"] }],
+      ["c", { allowed_decisions: ["approve"], description: "why" }],
+    ]);
+  });
+
+  it("of tools: null is all, a list those, and one that is gone is named", () => {
+    const all = [{ name: "x" }, { name: "y" }];
+    expect(toolsOf({ name: "a", tools: null }, all)).toEqual(all);
+    expect(toolsOf({ name: "a", tools: ["y", "y"] }, all)).toEqual([{ name: "y" }]);
+    expect(toolsOf({ name: "a", tools: [] }, all)).toEqual([]);
+    expect(() => toolsOf({ name: "a", tools: ["z"] }, all)).toThrow(expect.objectContaining({ code: "unknown_tool" }));
+  });
+});

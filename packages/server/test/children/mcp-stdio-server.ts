@@ -1,0 +1,23 @@
+import { appendFileSync } from "node:fs";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { addTestTools } from "./mcp-test-tools.ts";
+
+// The journal tells a test what reached the server, also after its death.
+const journal = process.env["JOURNAL"];
+const note = (line: string) => journal && appendFileSync(journal, `${line}\n`);
+
+process.stderr.write("hello from stderr\n");
+if (process.env["DIE_AT_START"]) {
+  process.stderr.write("no database configured\n");
+  process.exit(3);
+}
+if (process.env["STUBBORN"]) {
+  process.on("SIGTERM", () => note("ignored SIGTERM"));
+  setInterval(() => undefined, 1000);
+}
+
+const server = new McpServer({ name: "test", version: "1.0.0" });
+addTestTools(server, (line) => note(line));
+note(`started ${process.pid}`);
+await server.connect(new StdioServerTransport());

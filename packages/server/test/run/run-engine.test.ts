@@ -1,0 +1,255 @@
+import { AppError, type StoredEvent } from "@cognition/contract";
+import { openStorage, type Storage } from "@cognition/thread";
+import { afterEach, describe, expect, inject, it } from "vitest";
+import { createDatabase } from "../../../../testing/database.ts";
+import type { Executor, RunResult, RunWork } from "../../src/run/executor.ts";
+import { createRunEngine, type RunEngine, type RunEngineOptions } from "../../src/run/run-engine.ts";
+
+const SUCCEEDED: RunResult = { outcome: "succeeded", assistant: null, usage: null };
+
+const open = {
+  memory: async () => ({ storage: await openStorage("memory"), drop: async () => {} }),
+  postgres: async () => {
+    const database = await createDatabase(inject("postgresUrl"));
+    return { storage: await openStorage({ uri: database.url, pool: { min: 0, max: 6 } }), drop: database.drop };
+  },
+};
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function start(
+  backend: keyof typeof open,
+  execute: Executor["execute"],
+  options: Partial<RunEngineOptions> = {},
+): Promise<{ storage: Storage; engine: RunEngine; settled: string[]; errors: unknown[] }> {
+  const { storage, drop } = await open[backend]();
+  cleanups.push(async () => {
+    await storage.close();
+    await drop();
+  });
+  return { storage, ...(await startEngine(storage, execute, options)) };
+}
+
+async function startEngine(storage: Storage, execute: Executor["execute"], options: Partial<RunEngineOptions> = {}) {
+  const settled: string[] = [];
+  const errors: unknown[] = [];
+  const executor: Executor = {
+    execute,
+    settle: async (_work, reason) => {
+      settled.push(reason);
+      return { assistant: null, usage: null };
+    },
+  };
+  const engine = createRunEngine({
+    storage,
+    saver: await storage.getCheckpointer(),
+    executor,
+    owner: "test",
+    poll_ms: 20,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  engine.start();
+  cleanups.push(() => engine.drain(0));
+  return { engine, settled, errors };
+}
+
+async function submit(engine: RunEngine, session_id: string, content = "hello") {
+  return (await engine.submit({ session_id, message: { role: "user", content }, input: { content } })).run;
+}
+
+/** The session's events up to the end of so many runs. */
+async function eventsUntilDone(storage: Storage, session_id: string, runs = 1): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  const signal = AbortSignal.timeout(10_000);
+  let ended = 0;
+  for await (const event of storage.followEvents({ session_id, after: 0, signal })) {
+    events.push(event);
+    if (event.event === "done" && ++ended === runs) return events;
+  }
+  throw new Error(`only ${ended} of ${runs} runs ended: ${events.map(({ event }) => event).join(" ")}`);
+}
+
+function untilAborted({ signal }: RunWork): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+}
+
+describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend) => {
+  it("takes a message to its one end, each event in the log before the next", async () => {
+    const { storage, engine } = await start(backend, async ({ log }) => {
+      for (const content of ["a", "b", "c"]) log.emit("token", { content });
+      return SUCCEEDED;
+    });
+    const session = await storage.createSession({});
+    const run = await submit(engine, session.id);
+    const events = await eventsUntilDone(storage, session.id);
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, i) => i + 1));
+    expect(events.map(({ event, data }) => ("status" in data ? `${event}:${data.status}` : event))).toEqual([
+      "status:queued",
+      "status:thinking",
+      "token",
+      "token",
+      "token",
+      "status:idle",
+      "done:succeeded",
+    ]);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "succeeded", attempt: 1 });
+    expect((await storage.listMessagesForSession(session.id)).map(({ content }) => content)).toEqual(["hello"]);
+  });
+
+  it("runs a session's messages one after the other, and different sessions side by side", async () => {
+    const active = new Map<string, number>();
+    const order: string[] = [];
+    let together = 0;
+    const { storage, engine } = await start(backend, async ({ session, claimed }) => {
+      expect(active.get(session.id) ?? 0).toBe(0);
+      active.set(session.id, 1);
+      together = Math.max(
+        together,
+        [...active.values()].reduce((a, b) => a + b),
+      );
+      order.push(`${session.title}${(claimed.input as { content: string }).content}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      active.set(session.id, 0);
+      return SUCCEEDED;
+    });
+    const sessions = await Promise.all(["a", "b"].map((title) => storage.createSession({ title })));
+    for (const n of ["1", "2", "3"]) for (const { id } of sessions) await submit(engine, id, n);
+    for (const { id } of sessions) await eventsUntilDone(storage, id, 3);
+    expect(order.filter((name) => name.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
+    expect(order.filter((name) => name.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
+  });
+
+  it("refuses a message while busy if asked to, and lets another take over if asked to", async () => {
+    const { storage, engine, settled } = await start(backend, async (work) =>
+      (work.claimed.input as { content: string }).content === "long" ? untilAborted(work) : SUCCEEDED,
+    );
+    const { id: session_id } = await storage.createSession({});
+    const long = await submit(engine, session_id, "long");
+    await expect.poll(() => engine.active).toContain(long.id);
+    const message = { role: "user" as const, content: "x" };
+    await expect(engine.submit({ session_id, message, on_busy: "reject" })).rejects.toMatchObject({
+      code: "session_busy",
+    });
+    await engine.submit({ session_id, message, input: { content: "next" }, on_busy: "interrupt" });
+    const events = await eventsUntilDone(storage, session_id, 2);
+    expect(events.filter(({ event }) => event === "done").map(({ data }) => "status" in data && data.status)).toEqual([
+      "aborted",
+      "succeeded",
+    ]);
+    expect(await storage.getRun(long.id)).toMatchObject({ status: "aborted" });
+    expect(settled).toEqual(["aborted"]);
+  });
+
+  it("aborts what runs and what waits in line, once each; and again when idle", async () => {
+    const { storage, engine } = await start(backend, untilAborted);
+    const { id: session_id } = await storage.createSession({});
+    const runs = [await submit(engine, session_id), await submit(engine, session_id)];
+    await expect.poll(() => engine.active).toEqual([runs[0]?.id]);
+    expect((await engine.abort(session_id)).sort()).toEqual(runs.map(({ id }) => id).sort());
+    const events = await eventsUntilDone(storage, session_id, 2);
+    expect(events.filter(({ event }) => event === "done")).toHaveLength(2);
+    expect(await engine.abort(session_id)).toEqual([]);
+  });
+
+  it("keeps a failure's code and text, and the session takes the next message", async () => {
+    let calls = 0;
+    const { storage, engine, settled } = await start(backend, async () => {
+      if (++calls === 1) throw new AppError("model_failed", "The model is away");
+      return SUCCEEDED;
+    });
+    const { id: session_id } = await storage.createSession({});
+    const failed = await submit(engine, session_id);
+    const events = await eventsUntilDone(storage, session_id);
+    expect(events.at(-3)).toMatchObject({ event: "error", data: { code: "model_failed", recoverable: true } });
+    expect(await storage.getRun(failed.id)).toMatchObject({
+      status: "failed",
+      error: { message: "The model is away" },
+    });
+    expect(await storage.getSession(session_id)).toMatchObject({ status: "error" });
+    const next = await submit(engine, session_id);
+    await eventsUntilDone(storage, session_id, 2);
+    expect(await storage.getRun(next.id)).toMatchObject({ status: "succeeded" });
+    expect(settled).toEqual(["failed"]);
+  });
+
+  it("takes over from a worker that is gone, and says from where what was said still counts", async () => {
+    const { storage } = await start(backend, async () => SUCCEEDED, { max_runs: 0 });
+    const { id: session_id } = await storage.createSession({});
+    await storage.createRun({ session_id, events: [{ event: "status", data: { status: "queued" } }] });
+    const dead = await storage.claimRun({ owner: "dead", lease_ms: 0 });
+    if (!dead) throw new Error("nothing to claim");
+    const said = [{ event: "token" as const, data: { content: "lost" }, ordinal: dead.next_ordinal }];
+    await storage.appendEvents({ session_id, lease: dead, events: said });
+    await startEngine(storage, async () => SUCCEEDED);
+    const events = await eventsUntilDone(storage, session_id);
+    expect(events[2]).toMatchObject({ event: "status", data: { status: "resuming", attempt: 2, discard_after: 1 } });
+    await expect(storage.appendEvents({ session_id, lease: dead, events: said })).rejects.toMatchObject({
+      code: "run_ended",
+    });
+  });
+
+  it("gives up a run that was cut off three times without getting further", async () => {
+    const { storage } = await start(backend, async () => SUCCEEDED, { max_runs: 0 });
+    const { id: session_id } = await storage.createSession({});
+    const { run } = await storage.createRun({ session_id });
+    for (let n = 0; n < 3; n++) await storage.claimRun({ owner: "dies", lease_ms: 0 });
+    let executed = false;
+    await startEngine(storage, async () => {
+      executed = true;
+      return SUCCEEDED;
+    });
+    await eventsUntilDone(storage, session_id);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "failed", error: { code: "too_many_attempts" } });
+    expect(executed).toBe(false);
+  });
+
+  it("hands over at a step when it drains, at once for another node, and takes no more", async () => {
+    const { storage, engine } = await start(backend, ({ drain }) => {
+      return new Promise((resolve) => drain.addEventListener("abort", () => resolve({ outcome: "drained" })));
+    });
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    await engine.drain(5_000);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued" });
+    await expect(submit(engine, session_id)).rejects.toMatchObject({ code: "draining" });
+    await startEngine(storage, async () => SUCCEEDED);
+    await eventsUntilDone(storage, session_id);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "succeeded" });
+  });
+
+  it("leaves a run that would not stop to another node when the deadline is over", async () => {
+    const { storage, engine } = await start(backend, untilAborted);
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    await engine.drain(10);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued" });
+  });
+
+  it("stops working when its lease is lost, and writes nothing in the other's name", async () => {
+    let stopped: unknown;
+    const { storage, engine, settled } = await start(
+      backend,
+      (work) =>
+        untilAborted(work).catch((error) => {
+          stopped = error;
+          throw error;
+        }),
+      { lease_ms: 60 },
+    );
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    await storage.requestAbort(session_id, run.id); // through the storage, as another node would
+    await eventsUntilDone(storage, session_id);
+    expect(stopped).toMatchObject({ code: "aborted" });
+    expect(settled).toEqual(["aborted"]);
+  });
+});

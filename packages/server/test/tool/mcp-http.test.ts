@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { addTestTools } from "../children/mcp-test-tools.ts";
+import { until } from "./until.ts";
+import { startWebServer, type WebServer } from "./web-server.ts";
+
+const CHILDREN = join(import.meta.dirname, "..", "children");
+const web: WebServer[] = [];
+const clients: ChildProcess[] = [];
+
+afterEach(async () => {
+  for (const child of clients.splice(0)) {
+    const ended = child.exitCode === null ? once(child, "exit") : undefined;
+    child.kill("SIGKILL");
+    await ended;
+  }
+  await Promise.all(web.splice(0).map((server) => server.close()));
+});
+
+/** With sessions, as the SDK's examples have it. `forget` is what a restart does to them. */
+async function startHttpServer() {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const seen: (string | undefined)[] = [];
+  const notes: string[] = [];
+  async function open() {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    const server = new McpServer({ name: "http", version: "1.0.0" });
+    addTestTools(server, (line) => notes.push(line));
+    await server.connect(transport as Parameters<McpServer["connect"]>[0]);
+    return transport;
+  }
+  const server = await startWebServer(async (req, res) => {
+    seen.push(req.headers["x-key"] as string | undefined);
+    const id = req.headers["mcp-session-id"] as string | undefined;
+    const known = id === undefined ? await open() : sessions.get(id);
+    if (known) await known.handleRequest(req, res);
+    else res.writeHead(404).end();
+  });
+  web.push(server);
+  return { url: `${server.url}/mcp`, close: () => server.close(), sessions, seen, notes };
+}
+
+/** The client in a process of its own: here every package would be taken as TypeScript source. */
+function startClient(config: object) {
+  const hooks = join(CHILDREN, "source-condition.mjs");
+  const args = ["--import", hooks, join(CHILDREN, "mcp-http-client.ts"), JSON.stringify({ name: "web", ...config })];
+  const child = spawn(process.execPath, args, {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { PATH: process.env["PATH"] },
+  });
+  clients.push(child);
+  const answers: unknown[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => answers.push(JSON.parse(line)));
+  let read = 0;
+  const send = (command: object) => child.stdin.write(`${JSON.stringify(command)}\n`);
+  async function next() {
+    await until("an answer", () => answers.length > read);
+    return answers[read++];
+  }
+  async function ask(command: object) {
+    send(command);
+    return next();
+  }
+  return { send, next, ask, call: (tool: string, args = {}) => ask({ do: "call", tool, args }) };
+}
+
+describe("an MCP server over HTTP", () => {
+  it("runs a tool, with the headers that are configured, and is told of the end", async () => {
+    const { url, seen, sessions } = await startHttpServer();
+    const client = startClient({ url, headers: { "x-key": "k" } });
+    expect(await client.ask({ do: "list" })).toMatchObject({ value: expect.arrayContaining(["web_echo"]) });
+    expect(await client.call("web_echo", { text: "hi" })).toEqual({ value: { output: "hi" } });
+    expect(new Set(seen)).toEqual(new Set(["k"]));
+    expect(sessions.size).toBe(1);
+    expect(await client.ask({ do: "close" })).toEqual({});
+    expect(sessions.size).toBe(0);
+  });
+
+  it("that has forgotten the session gets a new one, and the call once", async () => {
+    const { url, sessions, notes } = await startHttpServer();
+    const client = startClient({ url });
+    await client.ask({ do: "list" });
+    sessions.clear();
+    expect(await client.call("web_order", { item: "tea" })).toEqual({ value: { output: "ordered tea" } });
+    expect(notes).toEqual(["order tea key-1"]);
+  });
+
+  it("is told when a call is aborted", async () => {
+    const { url, notes } = await startHttpServer();
+    const client = startClient({ url });
+    await client.ask({ do: "list" });
+    client.send({ do: "call", tool: "web_wait", args: {} });
+    await until("the tool's start", () => notes.includes("waiting"));
+    client.send({ do: "abort" });
+    const answers = [await client.next(), await client.next()];
+    expect(answers).toContainEqual({ error: { message: "enough" } });
+    await until("the cancellation", () => notes.includes("cancelled"));
+  });
+
+  it("that is gone before the call is an error, and not an unknown outcome", async () => {
+    const { url, close } = await startHttpServer();
+    const client = startClient({ url });
+    await client.ask({ do: "list" });
+    await close();
+    web.length = 0;
+    expect(await client.call("web_order", { item: "tea" })).toMatchObject({
+      error: { code: "tool_failed", message: expect.stringContaining("MCP server web") },
+    });
+  });
+
+  it("that breaks off in the middle of a call leaves it unknown", async () => {
+    const { url, notes, close } = await startHttpServer();
+    const client = startClient({ url, call_timeout_ms: 5000 });
+    await client.ask({ do: "list" });
+    client.send({ do: "call", tool: "web_wait", args: {} });
+    await until("the tool's start", () => notes.includes("waiting"));
+    await close();
+    web.length = 0;
+    expect(await client.next()).toMatchObject({ error: { code: "outcome_unknown" } });
+  });
+
+  it("that does not speak the protocol is an error that names it", async () => {
+    const other = await startWebServer((_req, res) => res.writeHead(500).end("no"));
+    web.push(other);
+    expect(await startClient({ url: other.url }).ask({ do: "list" })).toMatchObject({
+      error: { code: "tool_failed", message: expect.stringContaining("MCP server web") },
+    });
+  });
+});
