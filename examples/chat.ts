@@ -14,6 +14,7 @@ const storage = await openStorage({ workspace: root });
 const runtime = await compose({
   storage,
   workspace_root: root,
+  state_database: resolve(root, ".cognition/state.db"),
   env: process.env,
   engine: { owner: hostname() },
   onError: (error) => console.error(`  (${error instanceof Error ? error.message : error})`),

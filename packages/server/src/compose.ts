@@ -24,6 +24,8 @@ export interface ComposeOptions {
   workspace_root: string;
   env: Environment;
   sandbox?: string;
+  /** The storage's own file, if it has one: no agent may read it. */
+  state_database?: string;
   /** Tools besides the built-in ones and those of files. */
   tools?: readonly ToolDefinition[];
   agentStore?: AgentStore;
@@ -59,7 +61,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     middleware: [],
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
-  const sandboxes = await createSandboxes({ backend: options.sandbox ?? "local", environment: env });
+  const sandboxes = await createSandboxes({
+    backend: options.sandbox ?? "local",
+    environment: env,
+    ...(options.state_database ? { stateDatabase: options.state_database } : {}),
+  });
   const openAgent = createAgentOpener({
     storage,
     checkpointer,

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
-import type { Scope, Session } from "@cognition/contract";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { AppError, type Scope, type Session } from "@cognition/contract";
 import type { CheckpointSaver, Storage, Store } from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
@@ -97,7 +97,7 @@ interface AgentFiles {
 }
 
 async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: Session): Promise<Sandbox> {
-  const workspace = resolve(workspace_root, session.workspace_path ?? session.id);
+  const workspace = workspaceOf(workspace_root, session);
   await mkdir(workspace, { recursive: true });
   return sandboxes.open(session.id, workspace);
 }
@@ -155,6 +155,15 @@ async function openModel(
     scope: session.scopes,
   });
   return models.createModel(selection);
+}
+
+/** A path that a caller gave, or an id of his own making, must not lead elsewhere. */
+function workspaceOf(root: string, { id, workspace_path }: Session): string {
+  const workspace = resolve(root, workspace_path ?? id);
+  const below = relative(resolve(root), workspace);
+  if (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below)) return workspace;
+  const message = `The workspace of session ${id} is outside of the workspace root; nothing was run. Give a path inside of it.`;
+  throw new AppError("workspace_path_refused", message);
 }
 
 /** Null, for all of them, as soon as one agent of the tree has all. */

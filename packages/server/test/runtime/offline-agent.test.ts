@@ -125,6 +125,18 @@ describe("the default agent with the offline model", () => {
   });
 });
 
+describe("the workspace", () => {
+  it("is never outside of the root, whatever path a session names", async () => {
+    for (const workspace_path of ["..", "../elsewhere", "/etc"]) {
+      const started = await start();
+      const session = await started.storage.createSession({ workspace_path });
+      const events = await say({ ...started, session }, "List the files in this directory.");
+      expect(dataOf(events, "error")).toMatchObject([{ code: "workspace_path_refused" }]);
+      expect(dataOf(events, "tool_call")).toEqual([]);
+    }
+  });
+});
+
 describe("memory files", () => {
   it("AGENTS.md of the workspace is part of the prompt, from the next message on", async () => {
     const started = await start();
