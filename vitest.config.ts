@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
-// "source" lets the packages import each other's TypeScript with no build in between. Naming a condition replaces
+// "cognition-source" lets the packages import each other's TypeScript with no build in between. Naming a condition replaces
 // Vite's own list, so the rest of it stands here too.
-const conditions = ["source", "module", "node", "development|production"];
+const conditions = ["cognition-source", "module", "node", "development|production"];
 
 const reports = process.env["TEST_REPORT_DIR"];
 

@@ -42,7 +42,7 @@ async function workUntilKilled(file: string, thread_id: string): Promise<void> {
 }
 
 async function startAndKill(file: string, thread_id: string): Promise<void> {
-  const node = ["--conditions=source", import.meta.filename, file, thread_id];
+  const node = ["--conditions=cognition-source", import.meta.filename, file, thread_id];
   const child = spawn(process.execPath, node, { stdio: ["ignore", "pipe", "inherit"] });
   let steps = 0;
   child.stdout.on("data", (text: Buffer) => {

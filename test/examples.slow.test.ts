@@ -14,7 +14,7 @@ async function run(
   workspace: string,
 ): Promise<{ code: number | null; output: string }> {
   const env = { PATH: process.env["PATH"], COGNITION_WORKSPACE_ROOT: workspace };
-  const node = ["--conditions=source", join(root, "examples", example)];
+  const node = ["--conditions=cognition-source", join(root, "examples", example)];
   const child = spawn(process.execPath, node, { cwd: root, env, stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   child.stdin.end(input);

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 /** Runs a file of this folder with a clean heap and gives what it printed. */
 export async function runChild<T>(file: string, input: unknown, official: boolean): Promise<T> {
   const at = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-  const args = ["--conditions=source", "--expose-gc", "--disable-warning=ExperimentalWarning"];
+  const args = ["--conditions=cognition-source", "--expose-gc", "--disable-warning=ExperimentalWarning"];
   if (official) args.push("--import", new URL("./resolve-official.ts", import.meta.url).href);
   const { stdout } = await run(process.execPath, [...args, at(file), JSON.stringify(input)], { env: quiet() });
   return JSON.parse(stdout) as T;

@@ -13,7 +13,7 @@ const [SHORT, LONG] = [50, 200];
 describe("the benchmark", () => {
   it("runs, and what a thread takes grows with its length, not with its square", async () => {
     const dir = createTempDir();
-    const args = ["--conditions=source", "--disable-warning=ExperimentalWarning", bench];
+    const args = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning", bench];
     const { stdout } = await promisify(execFile)(process.execPath, [...args, "--short", "--ours", "--out", dir.path]);
     expect(stdout).toContain("Cognition, SQLite");
     for (const file of ["checkpoint.md", "checkpoint.svg"]) expect(existsSync(join(dir.path, file))).toBe(true);

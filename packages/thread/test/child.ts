@@ -14,7 +14,7 @@ export interface Child {
 /** Runs `children/<name>.ts` in a process of its own. It gets `input` as JSON, and answers in lines of JSON. */
 export function startChild(name: string, input: unknown): Child {
   const file = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url));
-  const args = ["--conditions=source", "--disable-warning=ExperimentalWarning", file, JSON.stringify(input)];
+  const args = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning", file, JSON.stringify(input)];
   const child = spawn(process.execPath, args, { stdio: "pipe" });
   const exited = once(child, "exit");
   let errors = "";

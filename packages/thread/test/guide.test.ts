@@ -33,7 +33,7 @@ describe("the guide's examples", () => {
 
   for (const { name, code } of examples.filter((example) => !example.isSuite)) {
     it(`${name} runs`, { timeout: 60_000 }, () => {
-      const node = ["--conditions=source", "--input-type=module-typescript", "--eval", code];
+      const node = ["--conditions=cognition-source", "--input-type=module-typescript", "--eval", code];
       const { status, stdout, stderr } = spawnSync(process.execPath, node, { cwd: packageFolder, encoding: "utf8" });
       expect(stderr).toBe("");
       expect(status).toBe(0);

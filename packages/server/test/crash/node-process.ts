@@ -18,7 +18,12 @@ const PROGRAM = fileURLToPath(new URL("./run-node.ts", import.meta.url));
 
 /** `cache` is where Node keeps compiled code: most of a node's life would be loading otherwise. */
 export function startNode(input: NodeInput, cache: string): NodeProcess {
-  const args = ["--conditions=source", "--disable-warning=ExperimentalWarning", PROGRAM, JSON.stringify(input)];
+  const args = [
+    "--conditions=cognition-source",
+    "--disable-warning=ExperimentalWarning",
+    PROGRAM,
+    JSON.stringify(input),
+  ];
   const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache };
   const child = spawn(process.execPath, args, { env, stdio: ["pipe", "pipe", "pipe"] });
   const errors: Extract<Said, { error: string }>[] = [];

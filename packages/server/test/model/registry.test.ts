@@ -125,7 +125,7 @@ test("an absent package is told by Node as well as by the test runner", async ()
   const kinds = pathToFileURL(join(import.meta.dirname, "../../src/model/kind/optional-kinds.ts")).href;
   const program = `const { ollamaKind } = await import(${JSON.stringify(kinds)});
     await ollamaKind.load({ model: "m", base_url: null, parameters: {} }).catch((error) => console.log(error.code, error.message));`;
-  const args = ["--conditions=source", "--input-type=module", "--eval", program];
+  const args = ["--conditions=cognition-source", "--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
   expect(stdout).toMatch(/^invalid_config .*npm install @langchain\/ollama/);
 });

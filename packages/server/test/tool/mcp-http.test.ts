@@ -50,10 +50,10 @@ async function startHttpServer() {
   return { url: `${server.url}/mcp`, close: () => server.close(), sessions, seen, notes };
 }
 
-/** The client in a process of its own: here every package would be taken as TypeScript source. */
+/** The client in a process of its own, as a server has it. */
 function startClient(config: object) {
-  const hooks = join(CHILDREN, "source-condition.mjs");
-  const args = ["--import", hooks, join(CHILDREN, "mcp-http-client.ts"), JSON.stringify({ name: "web", ...config })];
+  const program = join(CHILDREN, "mcp-http-client.ts");
+  const args = ["--conditions=cognition-source", program, JSON.stringify({ name: "web", ...config })];
   const child = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },

@@ -152,10 +152,8 @@ describe("tool files", () => {
   it("are loaded by Node itself, and watching them keeps no process alive", async () => {
     await put({ "a.js": source("a").replaceAll(/interface.*|: Args/g, "") });
     const child = join(import.meta.dirname, "..", "children", "tool-files.ts");
-    const hooks = join(import.meta.dirname, "..", "children", "source-condition.mjs");
-    const { stdout } = await promisify(execFile)(process.execPath, ["--import", hooks, child, workspace.root], {
-      timeout: 15_000,
-    });
+    const node = ["--conditions=cognition-source", child, workspace.root];
+    const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 15_000 });
     expect(JSON.parse(stdout)).toEqual({ names: ["a"], problems: [] });
   });
 });

@@ -20,7 +20,12 @@ const PROGRAM = fileURLToPath(new URL("./writer.ts", import.meta.url));
 
 /** `cache` is where Node keeps compiled code: most of a writer's life would be loading otherwise. */
 export function startWriter(input: WriterInput, cache: string): WriterProcess {
-  const args = ["--conditions=source", "--disable-warning=ExperimentalWarning", PROGRAM, JSON.stringify(input)];
+  const args = [
+    "--conditions=cognition-source",
+    "--disable-warning=ExperimentalWarning",
+    PROGRAM,
+    JSON.stringify(input),
+  ];
   const env = { ...process.env, NODE_COMPILE_CACHE: cache };
   const child = spawn(process.execPath, args, { env, stdio: ["pipe", "pipe", "pipe"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
