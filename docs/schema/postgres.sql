@@ -7,6 +7,23 @@ begin
   return true;
 end $function$;
 
+create table api_keys (
+  pk bigint generated always as identity not null,
+  id text collate "C" not null,
+  prefix text collate "C" not null,
+  hash text collate "C" not null,
+  name text collate "C" not null,
+  scope text collate "C",
+  admin bigint default 0 not null,
+  created_at text collate "C" not null,
+  last_used_at text collate "C",
+  expires_at text collate "C",
+  revoked_at text collate "C",
+  PRIMARY KEY (pk),
+  UNIQUE (id),
+  UNIQUE (prefix)
+);
+
 create table artifact_versions (
   artifact_id text collate "C" not null,
   version bigint not null,
@@ -164,6 +181,12 @@ create table pieces (
   id bigint not null,
   value bytea not null,
   PRIMARY KEY (lineage, id)
+);
+
+create table rate_limits (
+  scope text collate "C" not null,
+  full_at bigint not null,
+  PRIMARY KEY (scope)
 );
 
 create table runs (

@@ -1,3 +1,17 @@
+CREATE TABLE api_keys (
+  pk integer primary key autoincrement,
+  id text not null unique,
+  prefix text not null unique,
+  hash text not null,
+  name text not null,
+  scope text,
+  admin integer not null default 0,
+  created_at text not null,
+  last_used_at text,
+  expires_at text,
+  revoked_at text
+);
+
 CREATE TABLE artifact_versions (
   artifact_id text not null references artifacts (id) on delete cascade,
   version integer not null,
@@ -172,6 +186,11 @@ CREATE TABLE pieces (
   id integer not null,
   value blob not null,
   primary key (lineage, id)
+) without rowid;
+
+CREATE TABLE rate_limits (
+  scope text not null primary key,
+  full_at integer not null
 ) without rowid;
 
 CREATE TABLE runs (

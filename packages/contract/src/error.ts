@@ -55,6 +55,7 @@ export const ERROR_CODES = [
   { code: "conversation_not_found", status: 404, title: "No such conversation" },
   { code: "chat_not_found", status: 404, title: "No such chat" },
   { code: "tool_call_not_found", status: 404, title: "No such tool call" },
+  { code: "api_key_not_found", status: 404, title: "No such API key" },
   { code: "store_item_not_found", status: 404, title: "No such item in the memory store" },
 
   { code: "session_busy", status: 409, title: "The session has an active run" },

@@ -1,4 +1,5 @@
 export * from "./agent.ts";
+export * from "./api-key.ts";
 export * from "./app-error.ts";
 export * from "./approval.ts";
 export * from "./artifact.ts";

@@ -8,6 +8,7 @@ export type {
   TaskWorkspace,
 } from "@cognition/contract";
 export { AppError, isAppError } from "@cognition/contract";
+export type * from "./api-key-store.ts";
 export type * from "./artifact-store.ts";
 export { type ChatBackend, type ChatStoreOptions, createChatStore, registerChatBackend } from "./chat/chat-backends.ts";
 export { parseChat, parseChatChange, parseChatMessage } from "./chat/chat-input.ts";
@@ -25,6 +26,7 @@ export { LEASE, type WriterLease } from "./checkpoint/lease.ts";
 export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
 export { Store } from "./checkpoint/store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
+export type * from "./rate-limit-store.ts";
 export type * from "./storage.ts";
 export { type ContextOptions, contextText } from "./task/context-text.ts";
 export type { ProfileData, StoredProfile } from "./task/profile-data.ts";

@@ -1,8 +1,10 @@
 import type { Delivery, Message, Run, Scope, Session, SessionConfig, StoredEvent } from "@cognition/contract";
+import type { ApiKeyStore } from "./api-key-store.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
 import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
 import type { Store } from "./checkpoint/store.ts";
+import type { RateLimitStore } from "./rate-limit-store.ts";
 import type { ProfileStore, TaskStore } from "./task/task-store.ts";
 
 /**
@@ -22,6 +24,8 @@ export interface Storage
   readonly artifacts: ArtifactStore;
   readonly profiles: ProfileStore;
   readonly tasks: TaskStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly rateLimits: RateLimitStore;
 
   /** Makes or migrates the schema. Calling it again is harmless; every other call before it rejects with `not_initialized`. */
   initialize(): Promise<void>;

@@ -1,3 +1,4 @@
+export { accessContract } from "./access-contract.ts";
 export { chatStoreContract } from "./chat-store-contract.ts";
 export { checkpointContract } from "./checkpoint-contract.ts";
 export { deliveryContract } from "./delivery-contract.ts";

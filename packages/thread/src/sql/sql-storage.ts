@@ -2,6 +2,7 @@ import { AppError } from "@cognition/contract";
 import { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { Store } from "../checkpoint/store.ts";
 import type { EventLog, Storage, StorageHealth } from "../storage.ts";
+import { createApiKeyStore } from "./api-key-store.ts";
 import { createArtifactStore } from "./artifact-store.ts";
 import { createChatStore } from "./chat-store.ts";
 import type { SqlContext } from "./context.ts";
@@ -13,6 +14,7 @@ import { createMessageStore } from "./message-store.ts";
 import { migrate, requireSchema, schemaState } from "./migrate.ts";
 import { explainMigrationFailure } from "./migration-failure.ts";
 import { createProfileStore } from "./profile-store.ts";
+import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createRunStore } from "./run-store.ts";
 import { createSessionStore } from "./session-store.ts";
 import { createTaskStore } from "./task-store.ts";
@@ -62,6 +64,8 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     artifacts: guard(createArtifactStore(ctx), requireOpen),
     profiles: guard(createProfileStore(ctx), requireOpen),
     tasks: guard(createTaskStore(ctx), requireOpen),
+    apiKeys: guard(createApiKeyStore(ctx), requireOpen),
+    rateLimits: guard(createRateLimitStore(ctx), requireOpen),
     ...guard(createSessionStore(ctx), requireOpen),
     ...guard(createMessageStore(ctx), requireOpen),
     ...guard(createMessageProjection(ctx), requireOpen),

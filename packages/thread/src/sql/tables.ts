@@ -20,6 +20,8 @@ export interface Tables {
   task_workspaces: TaskWorkspaceRow;
   chats: ChatRow;
   chat_messages: ChatMessageRow;
+  api_keys: ApiKeyRow;
+  rate_limits: RateLimitRow;
 }
 
 export interface ThreadRow {
@@ -286,4 +288,26 @@ interface ChatMessageRow {
   duration_ms: number | null;
   session_id: string | null;
   created_at: string;
+}
+
+export interface ApiKeyRow {
+  pk: Generated<number>;
+  id: string;
+  prefix: string;
+  /** SHA-256 of the whole key. */
+  hash: string;
+  name: string;
+  /** Null for a key that is bound to none. */
+  scope: string | null;
+  admin: number;
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+interface RateLimitRow {
+  scope: string;
+  /** When the bucket will be full again, in microseconds by the database's clock. */
+  full_at: number;
 }

@@ -30,6 +30,8 @@ const READ_ONLY = new Set([
   "profiles.getProfile",
   "tasks.loadTask",
   "tasks.listTasks",
+  "apiKeys.findApiKey",
+  "apiKeys.listApiKeys",
   "chats.setup",
   "chats.teardown",
   "chats.load",

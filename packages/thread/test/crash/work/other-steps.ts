@@ -66,6 +66,16 @@ export async function keys({ storage, ledger, newId }: Work): Promise<void> {
   await storage.releaseIdempotencyKey({ key: other });
   await storage.claimIdempotencyKey({ key: other, body_hash, ttl_ms: 0 });
   await storage.pruneIdempotencyKeys();
+  await accessKeys(storage, key);
+}
+
+async function accessKeys({ apiKeys, rateLimits }: Work["storage"], prefix: string): Promise<void> {
+  const unbound = { scope: null, admin: false, expires_at: null };
+  const { id } = await apiKeys.createApiKey({ ...unbound, prefix, hash: hashOf(prefix), name: "crash" });
+  await apiKeys.touchApiKey(id);
+  await apiKeys.revokeApiKey(id);
+  await rateLimits.takeRequest({ user: prefix }, { per_second: 1000, burst: 1 });
+  await rateLimits.pruneRateLimits();
 }
 
 export async function outbox(work: Work): Promise<void> {

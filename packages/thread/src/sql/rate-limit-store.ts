@@ -1,0 +1,55 @@
+import type { Scope } from "@cognition/contract";
+import { sql } from "kysely";
+import type { RateLimit, RateLimitStore, RateVerdict } from "../rate-limit-store.ts";
+import type { SqlContext } from "./context.ts";
+import { scopeText } from "./scope.ts";
+import { changes, first, type Tx } from "./statement.ts";
+
+/** No scope's text: those are JSON objects. */
+const UNSCOPED = "";
+
+/** Finer than the clock, or a rate of 300 a second would be one of 250. */
+const MICROSECONDS = 1_000_000;
+
+export function createRateLimitStore(ctx: SqlContext): RateLimitStore {
+  const { db } = ctx;
+  return {
+    takeRequest: (scope, limit) => db.transaction(() => take(ctx, scope, limit)),
+    pruneRateLimits: () => {
+      const full = db.q.deleteFrom("rate_limits").where("full_at", "<=", sql<number>`(select ${now(ctx)})`);
+      return db.transaction(() => changes(full));
+    },
+  };
+}
+
+function now({ db }: SqlContext) {
+  return sql<number>`${sql.raw(db.dialect.nowMs)} * 1000`;
+}
+
+/**
+ * The bucket is one number, the time at which it will be full: each request moves it by the time that one takes to come
+ * back, and is refused where that would be further away than the whole bucket. One statement, which is also the lock.
+ */
+function* take(ctx: SqlContext, scope: Scope | undefined, { per_second, burst }: RateLimit): Tx<RateVerdict> {
+  const { q } = ctx.db;
+  const key = scope === undefined ? UNSCOPED : scopeText(scope);
+  const cost = Math.round(MICROSECONDS / per_second);
+  const latest = sql<number>`${now(ctx)} + ${sql.lit(cost * (burst - 1))}`;
+  const from = sql<number>`case when rate_limits.full_at > ${now(ctx)} then rate_limits.full_at else ${now(ctx)} end`;
+  const taken = yield* first(
+    q
+      .insertInto("rate_limits")
+      .values({ scope: key, full_at: sql<number>`${now(ctx)} + ${sql.lit(cost)}` })
+      .onConflict((conflict) =>
+        conflict
+          .column("scope")
+          .doUpdateSet({ full_at: sql<number>`(${from}) + ${sql.lit(cost)}` })
+          .where("rate_limits.full_at", "<=", latest),
+      )
+      .returning("full_at"),
+  );
+  if (taken) return { allowed: true };
+  const wait = sql<number>`full_at - (${latest})`.as("wait");
+  const refused = yield* first(q.selectFrom("rate_limits").select(wait).where("scope", "=", key));
+  return { allowed: false, retry_after_ms: Math.max(1, Math.ceil((refused?.wait ?? cost) / 1000)) };
+}
