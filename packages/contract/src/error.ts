@@ -98,6 +98,7 @@ export const ERROR_CODES = [
   { code: "context_overflow", status: 502, title: "The conversation is too long for the model" },
   { code: "model_timeout", status: 504, title: "The model provider did not answer in time" },
   { code: "command_timeout", status: 504, title: "The command did not end in time" },
+  { code: "auth_unavailable", status: 503, title: "Credentials cannot be checked just now" },
   { code: "circuit_open", status: 503, title: "A failing service is not being called for a while" },
   { code: "sandbox_unavailable", status: 503, title: "The sandbox is not available" },
   { code: "storage_unavailable", status: 503, title: "The storage is not available" },

@@ -1,0 +1,75 @@
+import { AppError } from "@cognition/contract";
+import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
+import type { Authenticate } from "./authenticator.ts";
+import { findCredential, missingCredential, unauthorized } from "./credential.ts";
+import { type ClaimOptions, callerOf } from "./token-claims.ts";
+import { type TokenKeyOptions, tokenKeys } from "./token-keys.ts";
+
+export interface TokenOptions extends TokenKeyOptions, ClaimOptions {
+  issuer?: string;
+  audience?: string;
+  /** How far the clocks of issuer and server may be apart. */
+  clock_tolerance_s?: number;
+}
+
+export interface TokenAuthenticatorOptions extends TokenOptions {
+  clock: () => Date;
+  fetch: typeof fetch;
+}
+
+const CLOCK_TOLERANCE_S = 30;
+
+/** Signed tokens only: `none` is in no list, and a secret never checks a signature meant for a public key. */
+export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Authenticate {
+  const { key, algorithms } = tokenKeys(options);
+  const checks: JWTVerifyOptions = {
+    algorithms,
+    clockTolerance: options.clock_tolerance_s ?? CLOCK_TOLERANCE_S,
+    // A token without an end would outlive every mistake.
+    requiredClaims: ["exp"],
+    ...(options.issuer === undefined ? {} : { issuer: options.issuer }),
+    ...(options.audience === undefined ? {} : { audience: options.audience }),
+  };
+
+  return async (headers) => {
+    const token = findCredential(headers);
+    if (token === undefined) throw missingCredential();
+    const { payload } = await verify(token);
+    return callerOf(payload, options);
+  };
+
+  async function verify(token: string): Promise<{ payload: JWTPayload }> {
+    try {
+      return await jwtVerify(token, key, { ...checks, currentDate: options.clock() });
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+}
+
+/** The keys of the issuer that can't be fetched are no fault of the token's. */
+function explain(error: unknown): AppError {
+  if (error instanceof errors.JWTExpired) return unauthorized("The token has expired. Get a new one.", error);
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return unauthorized(`The token's claim "${error.claim}" does not do: ${error.reason}.`, error);
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return unauthorized("The token is signed in a way that this server does not accept.", error);
+  }
+  if (error instanceof errors.JWKSTimeout || isFetchFailure(error)) {
+    return new AppError(
+      "auth_unavailable",
+      "The keys that tokens are checked with can't be fetched just now. Nothing was done; try again.",
+      { cause: error },
+    );
+  }
+  return unauthorized("The token can't be verified.", error);
+}
+
+const JOSE_GENERIC = "ERR_JOSE_GENERIC";
+
+/** jose reports an answer that is no key set as its generic error, and a failed connection as fetch does. */
+function isFetchFailure(error: unknown): boolean {
+  if (error instanceof errors.JOSEError) return error.code === JOSE_GENERIC || error instanceof errors.JWKSInvalid;
+  return error instanceof Error;
+}
