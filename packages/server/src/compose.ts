@@ -4,6 +4,10 @@ import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.
 import type { AgentStore } from "./agent/agent-store.ts";
 import { createMemoryAgentStore } from "./agent/memory-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
+import type { Config } from "./config/config-schema.ts";
+import { modelSettings } from "./config/model-settings.ts";
+import { configuredServers, toolSettings } from "./config/tool-settings.ts";
+import { defaultConfig } from "./config.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
 import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/run-engine.ts";
@@ -13,7 +17,6 @@ import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
 import { confineArtifacts } from "./tool/confined-artifacts.ts";
-import { createGuardedFetch } from "./tool/guarded-fetch.ts";
 import type { ToolDefinition } from "./tool/tool.ts";
 import { createToolFiles } from "./tool/tool-files.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool/tool-registry.ts";
@@ -23,6 +26,8 @@ export interface ComposeOptions {
   /** Where agents, tools and skills are defined (`.cognition/`), and where sessions have their folders. */
   workspace_root: string;
   env: Environment;
+  /** All else there is to set; what stands beside it here goes over it. */
+  config?: Config;
   sandbox?: string;
   /** The storage's own file, if it has one: no agent may read it. */
   state_database?: string;
@@ -43,15 +48,17 @@ export interface Runtime {
   close(drain_ms?: number): Promise<void>;
 }
 
-const DRAIN_MS = 10_000;
-
 /** Joins the parts. The only place that names them all. */
 export async function compose(options: ComposeOptions): Promise<Runtime> {
-  const { storage, workspace_root: root, env } = options;
+  const { storage, workspace_root: root, env, config = defaultConfig() } = options;
   const checkpointer = await storage.getCheckpointer();
-  const builtins = [...createBuiltinTools({ fetch: createGuardedFetch() }), ...(options.tools ?? [])];
-  const tools = createToolRegistry({ builtins, files: createToolFiles({ root }) });
-  const models = createModelRegistry({ env });
+  const tools = createToolRegistry({
+    builtins: [...createBuiltinTools(toolSettings(config)), ...(options.tools ?? [])],
+    disabled: config.tools.disabled,
+    files: createToolFiles({ root }),
+    servers: configuredServers(config, root),
+  });
+  const models = createModelRegistry({ env, ...modelSettings(config) });
   const agents = createAgentRegistry({
     store: options.agentStore ?? createMemoryAgentStore(),
     files: createAgentFiles({ root }),
@@ -62,8 +69,9 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
   const sandboxes = await createSandboxes({
-    backend: options.sandbox ?? "local",
+    backend: options.sandbox ?? config.sandbox.backend,
     environment: env,
+    limits: config.sandbox.limits,
     ...(options.state_database ? { stateDatabase: options.state_database } : {}),
   });
   const openAgent = createAgentOpener({
@@ -79,6 +87,9 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   });
   const engine = createRunEngine({
     owner: "node",
+    max_runs: config.runs.max_runs,
+    lease_ms: config.runs.lease_ms,
+    poll_ms: config.runs.poll_ms,
     ...options.engine,
     storage,
     saver: checkpointer,
@@ -91,7 +102,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     models,
     tools,
     sandboxes,
-    close: async (drain_ms = DRAIN_MS) => {
+    close: async (drain_ms = config.runs.drain_ms) => {
       await engine.drain(drain_ms);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close()]);

@@ -1,0 +1,45 @@
+import { AppError } from "@cognition/contract";
+import type { z } from "zod";
+import { coerceText } from "./coerce-text.ts";
+import { isGroup, type Layer } from "./layer.ts";
+import { nearest } from "./nearest.ts";
+import { describeOrigin } from "./origin.ts";
+
+/** The layer's values, each of the type that the schema wants; or every fault there is, each with its place. */
+export function checkLayer(
+  schema: z.ZodType,
+  layer: Layer,
+  keysAt: (path: string) => string[],
+): Record<string, unknown> {
+  const value = coerceText(schema, layer);
+  const result = schema.safeParse(value);
+  if (result.success) return value;
+  const { issues } = result.error;
+  const lines = issues.flatMap((issue) => describeIssue(issue, layer, keysAt));
+  const unknown = issues.every((issue) => issue.code === "unrecognized_keys");
+  throw new AppError(unknown ? "unknown_config_key" : "invalid_config", `${lines.join("\n")}\nNothing was started.`, {
+    details: { errors: lines },
+  });
+}
+
+function describeIssue(issue: z.core.$ZodIssue, layer: Layer, keysAt: (path: string) => string[]): string[] {
+  const path = issue.path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") {
+    return [`${describeOrigin(layer.originOf(issue.path))}: ${path} ${issue.message}`];
+  }
+  const valid = keysAt(path);
+  return issue.keys.map((key) => {
+    const hint = valid.length > 0 ? `; valid are ${valid.join(", ")}. Did you mean ${nearest(key, valid)[0]}?` : "";
+    return `${describeOrigin(layer.originOf([...issue.path, key]))}: unknown key ${path === "" ? "" : `${path}.`}${key}${hint}`;
+  });
+}
+
+/** The later one's values go over the earlier one's, key by key; a list is one value. */
+export function mergeValues(under: unknown, over: unknown): unknown {
+  if (!isGroup(under) || !isGroup(over)) return over === undefined ? under : over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    merged[key] = Object.hasOwn(under, key) ? mergeValues(under[key], value) : value;
+  }
+  return merged;
+}

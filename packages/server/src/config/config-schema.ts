@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { ModelsSection } from "./section/models.ts";
+import { Persistence } from "./section/persistence.ts";
+import { SandboxSection } from "./section/sandbox.ts";
+import {
+  ChatSection,
+  LogSection,
+  RunsSection,
+  ScopingSection,
+  ServerSection,
+  SseSection,
+  WorkspaceSection,
+} from "./section/server.ts";
+import { ToolsSection } from "./section/tools.ts";
+
+/**
+ * All there is to configure. A section checks each of its keys alone, since a file may give one and the environment
+ * another; what two keys must agree on is checked by `checkTogether`, on the whole. A key that nothing reads must not be here.
+ */
+export const ConfigSchema = z.strictObject({
+  server: ServerSection,
+  workspace: WorkspaceSection,
+  persistence: Persistence,
+  sandbox: SandboxSection,
+  scoping: ScopingSection,
+  sse: SseSection,
+  runs: RunsSection,
+  models: ModelsSection,
+  tools: ToolsSection,
+  chat: ChatSection,
+  log: LogSection,
+});
+
+export type Config = z.output<typeof ConfigSchema>;

@@ -1,0 +1,78 @@
+import { LogFormat, LogLevel, ScopeKey, WorkspaceIsolation } from "@cognition/contract";
+import { z } from "zod";
+import { decimal, oneOf, onOff, option, section, wholeNumber, words } from "../option.ts";
+
+export const ServerSection = section({
+  host: option(words("a host name or address").default("127.0.0.1"), {
+    description: "The address to listen on.",
+    env: "COGNITION_HOST",
+  }),
+  port: option(wholeNumber(0, 65_535).default(8000), {
+    description: "The port to listen on; 0 for any free one.",
+    env: "COGNITION_PORT",
+  }),
+});
+
+export const WorkspaceSection = section({
+  root: option(words("a path").default("."), {
+    description:
+      "Where `.cognition/` is read from and where sessions have their folders. Relative to the current directory; in a file, to the folder that holds its `.cognition`.",
+  }),
+  isolation: option(oneOf(WorkspaceIsolation.options as ["session", "shared"]).default("session"), {
+    description:
+      "`session`: each session has a folder of its own under the root. `shared`: all work in the root itself.",
+  }),
+});
+
+export const LogSection = section({
+  level: option(oneOf(LogLevel.options as ["debug", "info", "warn", "error"]).default("info"), {
+    description: "The least severe messages that are logged.",
+  }),
+  format: option(oneOf(LogFormat.options as ["console", "json"]).optional(), {
+    description: "How log lines look.",
+    unset: "console on a terminal, json elsewhere",
+  }),
+});
+
+export const SseSection = section({
+  retry_interval: option(wholeNumber(1, 3_600_000).default(3000), {
+    description: "Milliseconds after which a client is told to reconnect.",
+  }),
+  heartbeat_interval: option(decimal(0.1, 3600).default(15), {
+    description: "Seconds of silence before a comment is sent, so that proxies keep the connection.",
+  }),
+  buffer_size: option(wholeNumber(0, 1_000_000).default(100), {
+    description: "Recent events of each session that a node keeps in memory; older ones are read from the log.",
+  }),
+});
+
+export const ScopingSection = section({
+  enabled: option(onOff().default(false), {
+    description: "Every request must name its scope, and sees nothing else.",
+  }),
+  keys: option(z.array(ScopeKey, { error: "must be a list of scope keys" }).min(1).default(["user"]), {
+    description: "The keys that make up a scope; each is a header `X-Cognition-Scope-<Key>`.",
+    env: "COGNITION_SCOPE_KEYS",
+  }),
+});
+
+export const ChatSection = section({
+  backend: option(words("the name of a chat backend").optional(), {
+    description: "Where chats are kept: sqlite, postgres, memory, or one that a program registered.",
+    aliases: ["TETHER_STORAGE_BACKEND"],
+    unset: "the persistence backend",
+  }),
+});
+
+export const RunsSection = section({
+  max_runs: option(wholeNumber(1, 100_000).default(64), { description: "Runs at once on this node." }),
+  lease_ms: option(wholeNumber(500, 600_000).default(4000), {
+    description: "After so long without a sign of life from its node, a run is taken over by another.",
+  }),
+  poll_ms: option(wholeNumber(10, 60_000).default(500), {
+    description: "How often a node looks for runs that no wake-up told it of.",
+  }),
+  drain_ms: option(wholeNumber(0, 3_600_000).default(10_000), {
+    description: "At a shutdown, time for running work to reach its next step before it is handed over.",
+  }),
+});
