@@ -1,7 +1,7 @@
 import { AppError } from "@cognition/contract";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
-import type { Settle } from "./circuit-breaker.ts";
+import type { Settle } from "../breaker/circuit-breaker.ts";
 import type { Clock } from "./clock.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { type ModelFailure, readFailure } from "./model-error.ts";

@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
 import type { CallDependencies } from "./call-sources.ts";
-import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { ModelSource } from "./model-source.ts";

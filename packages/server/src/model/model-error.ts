@@ -1,5 +1,5 @@
 import { type AppError, type ErrorCode, isAppError } from "@cognition/contract";
-import type { CallOutcome } from "./circuit-breaker.ts";
+import type { CallOutcome } from "../breaker/circuit-breaker.ts";
 import { readRetryAfter } from "./retry-policy.ts";
 
 /** What a failed call means for what comes next. */

@@ -9,9 +9,9 @@ import {
   type UpdateProvider,
 } from "@cognition/contract";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BreakerSettings } from "../breaker/circuit-breaker.ts";
 import { builtinProviders, type OfflineMode } from "./builtin-providers.ts";
 import type { CallDependencies } from "./call-sources.ts";
-import type { BreakerSettings } from "./circuit-breaker.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createModel, type ModelDependencies } from "./create-model.ts";
 import { joinProviders } from "./join-providers.ts";

@@ -5,7 +5,7 @@ import type {
 } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
-import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import type { ProviderKind } from "./provider-kind.ts";
 import type { Timeouts } from "./timeouts.ts";

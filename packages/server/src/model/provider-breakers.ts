@@ -1,4 +1,4 @@
-import { type BreakerSettings, type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
+import { type BreakerSettings, type CircuitBreaker, createCircuitBreaker } from "../breaker/circuit-breaker.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import { providerKey } from "./provider-store.ts";
 
@@ -21,7 +21,8 @@ export function createProviderBreakers(
     of(provider) {
       const key = providerKey(provider);
       const breaker =
-        breakers.get(key) ?? createCircuitBreaker({ name: provider.id, now, ...(settings && { settings }) });
+        breakers.get(key) ??
+        createCircuitBreaker({ name: provider.id, explain: explain(provider.id), now, ...(settings && { settings }) });
       breakers.set(key, breaker);
       return breaker;
     },
@@ -30,4 +31,10 @@ export function createProviderBreakers(
       breakers.delete(providerKey(provider));
     },
   };
+}
+
+function explain(provider_id: string) {
+  return (failures: number, when: string) =>
+    `The model provider ${provider_id} failed ${failures} times in a row and is not being called for a while. ` +
+    `The conversation is kept; it can go on ${when}, or with another provider.`;
 }

@@ -5,7 +5,7 @@ export interface BreakerSettings {
   readonly failureThreshold: number;
   /** How long it stays open before trial calls are let through. */
   readonly openMs: number;
-  /** Trial calls at once while half open: more would meet a provider that has barely recovered. */
+  /** Trial calls at once while half open: more would meet a service that has barely recovered. */
   readonly halfOpenCalls: number;
   /** Successes while half open that close it. */
   readonly successThreshold: number;
@@ -18,7 +18,7 @@ const DEFAULT_BREAKER: BreakerSettings = {
   successThreshold: 3,
 };
 
-/** `ignored`: the call says nothing about the provider's health (the caller's fault, or an abort). */
+/** `ignored`: the call says nothing about the service's health (the caller's fault, or an abort). */
 export type CallOutcome = "success" | "failure" | "ignored";
 
 /** Reports the end of one call; only the first report counts. */
@@ -31,12 +31,15 @@ export interface CircuitBreaker {
 }
 
 export interface BreakerOptions {
+  /** Of the service, for `details`. */
   readonly name: string;
+  /** What a person is told: what is not being called, what was kept, and that it may go on `when`. */
+  readonly explain: (failures: number, when: string) => string;
   readonly now: () => number;
   readonly settings?: Partial<BreakerSettings>;
 }
 
-export function createCircuitBreaker({ name, now, settings }: BreakerOptions): CircuitBreaker {
+export function createCircuitBreaker({ name, explain, now, settings }: BreakerOptions): CircuitBreaker {
   const { failureThreshold, openMs, halfOpenCalls, successThreshold } = { ...DEFAULT_BREAKER, ...settings };
   const count = { total: 0, failed: 0, consecutive: 0, trials: 0, successes: 0 };
   let openUntil: number | undefined;
@@ -76,12 +79,18 @@ export function createCircuitBreaker({ name, now, settings }: BreakerOptions): C
     }
   };
 
+  const circuitOpen = (retry_after_ms: number): AppError => {
+    const when = retry_after_ms > 0 ? `in ${Math.ceil(retry_after_ms / 1000)} s` : "when a trial call has come back";
+    const details = { service: name, retry_after_ms };
+    return new AppError("circuit_open", explain(count.consecutive, when), { details });
+  };
+
   return {
     acquire() {
       const state = current();
       if (state === "half_open" && !halfOpen) enter({ openUntil, halfOpen: true });
       if (state === "open" || (halfOpen && count.trials >= halfOpenCalls)) {
-        throw circuitOpen(name, Math.max(0, (openUntil ?? 0) - now()), count.consecutive);
+        throw circuitOpen(Math.max(0, (openUntil ?? 0) - now()));
       }
       count.total++;
       if (halfOpen) count.trials++;
@@ -100,14 +109,4 @@ export function createCircuitBreaker({ name, now, settings }: BreakerOptions): C
       consecutive_failures: count.consecutive,
     }),
   };
-}
-
-function circuitOpen(name: string, retryAfterMs: number, failures: number): AppError {
-  const when = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : "when a trial call has come back";
-  return new AppError(
-    "circuit_open",
-    `The model provider ${name} failed ${failures} times in a row and is not being called for a while. ` +
-      `The conversation is kept; it can go on ${when}, or with another provider.`,
-    { details: { provider_id: name, retry_after_ms: retryAfterMs } },
-  );
 }

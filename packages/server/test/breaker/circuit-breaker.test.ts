@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type CallOutcome, createCircuitBreaker } from "../../src/model/circuit-breaker.ts";
+import { type CallOutcome, createCircuitBreaker } from "../../src/breaker/circuit-breaker.ts";
 
 function breaker() {
   let time = 0;
-  const made = createCircuitBreaker({ name: "p", now: () => time });
+  const made = createCircuitBreaker({ name: "p", now: () => time, explain: (failures, when) => `${failures} ${when}` });
   const call = (outcome: CallOutcome) => made.acquire()(outcome);
   return {
     ...made,
