@@ -7,6 +7,24 @@ begin
   return true;
 end $function$;
 
+create table agent_revisions (
+  revision text collate "C" not null,
+  scope text collate "C" not null,
+  agent text collate "C" not null,
+  created_at text collate "C" not null,
+  PRIMARY KEY (revision, scope)
+);
+
+create table agents (
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  definition text collate "C" not null,
+  hash text collate "C" not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (scope, name)
+);
+
 create table api_keys (
   pk bigint generated always as identity not null,
   id text collate "C" not null,
@@ -55,6 +73,51 @@ create table artifacts (
   updated_at text collate "C" not null,
   PRIMARY KEY (pk),
   UNIQUE (id)
+);
+
+create table budget_reservations (
+  id text collate "C" not null,
+  budget_id text collate "C" not null,
+  stretch text collate "C" not null,
+  scope text collate "C" not null,
+  cost double precision not null,
+  tokens bigint not null,
+  expires_at bigint not null,
+  FOREIGN KEY (budget_id, stretch) REFERENCES budget_usage(budget_id, stretch) ON DELETE CASCADE,
+  PRIMARY KEY (id, budget_id)
+);
+
+create table budget_usage (
+  budget_id text collate "C" not null,
+  stretch text collate "C" not null,
+  scope text collate "C" not null,
+  used_cost double precision default 0 not null,
+  used_tokens bigint default 0 not null,
+  used_steps bigint default 0 not null,
+  used_tool_calls bigint default 0 not null,
+  used_seconds double precision default 0 not null,
+  reserved_cost double precision default 0 not null,
+  reserved_tokens bigint default 0 not null,
+  unpriced_tokens bigint default 0 not null,
+  FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
+  PRIMARY KEY (budget_id, stretch)
+);
+
+create table budgets (
+  id text collate "C" not null,
+  scope text collate "C" not null,
+  agent_name text collate "C" not null,
+  session_id text collate "C" not null,
+  period text collate "C" not null,
+  max_cost double precision,
+  max_tokens bigint,
+  max_steps bigint,
+  max_tool_calls bigint,
+  max_seconds double precision,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (id),
+  UNIQUE (scope, agent_name, session_id, period)
 );
 
 create table chat_messages (
@@ -111,6 +174,12 @@ create table checkpoints (
   body bytea not null,
   metadata text collate "C" not null,
   PRIMARY KEY (thread, seq)
+);
+
+create table definition_changes (
+  kind text collate "C" not null,
+  version bigint not null,
+  PRIMARY KEY (kind)
 );
 
 create table deliveries (
@@ -183,10 +252,35 @@ create table pieces (
   PRIMARY KEY (lineage, id)
 );
 
+create table providers (
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  definition text collate "C" not null,
+  hash text collate "C" not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (scope, name)
+);
+
 create table rate_limits (
   scope text collate "C" not null,
   full_at bigint not null,
   PRIMARY KEY (scope)
+);
+
+create table run_usage (
+  pk bigint generated always as identity not null,
+  scope text collate "C" not null,
+  session_id text collate "C" not null,
+  run_id text collate "C" not null,
+  agent_name text collate "C" not null,
+  model text collate "C" not null,
+  day text collate "C" not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  estimated_cost double precision,
+  PRIMARY KEY (pk),
+  UNIQUE (run_id, model)
 );
 
 create table runs (
@@ -213,6 +307,7 @@ create table runs (
   started_at text collate "C",
   finished_at text collate "C",
   compacted_at text collate "C",
+  callback_url text collate "C",
   FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
   PRIMARY KEY (pk),
   UNIQUE (id)
@@ -330,6 +425,8 @@ CREATE INDEX artifacts_by_scope ON public.artifacts USING btree (scope, pk);
 
 CREATE INDEX artifacts_by_session ON public.artifacts USING btree (session_id, pk);
 
+CREATE INDEX budget_reservations_by_expiry ON public.budget_reservations USING btree (budget_id, stretch, expires_at);
+
 CREATE INDEX chat_messages_in_order ON public.chat_messages USING btree (scope, user_id, chat_id, created_at, id);
 
 CREATE UNIQUE INDEX chats_active ON public.chats USING btree (scope, user_id, chat_id) WHERE (is_active = 1);
@@ -353,6 +450,10 @@ CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (
 CREATE INDEX messages_by_id ON public.messages USING btree (id);
 
 CREATE INDEX messages_by_position ON public.messages USING btree (session_id, "position");
+
+CREATE INDEX run_usage_by_day ON public.run_usage USING btree (scope, day);
+
+CREATE INDEX run_usage_by_session ON public.run_usage USING btree (session_id);
 
 CREATE INDEX runs_by_session ON public.runs USING btree (session_id, pk);
 

@@ -1,3 +1,21 @@
+CREATE TABLE agent_revisions (
+  revision text not null,
+  scope text not null,
+  agent text not null,
+  created_at text not null,
+  primary key (revision, scope)
+) without rowid;
+
+CREATE TABLE agents (
+  scope text not null,
+  name text not null,
+  definition text not null,
+  hash text not null,
+  created_at text not null,
+  updated_at text not null,
+  primary key (scope, name)
+) without rowid;
+
 CREATE TABLE api_keys (
   pk integer primary key autoincrement,
   id text not null unique,
@@ -45,6 +63,51 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_scope on artifacts (scope, pk);
 
 CREATE INDEX artifacts_by_session on artifacts (session_id, pk);
+
+CREATE TABLE budget_reservations (
+  id text not null,
+  budget_id text not null,
+  stretch text not null,
+  scope text not null,
+  cost double precision not null,
+  tokens integer not null,
+  expires_at integer not null,
+  primary key (id, budget_id),
+  foreign key (budget_id, stretch) references budget_usage (budget_id, stretch) on delete cascade
+) without rowid;
+
+CREATE INDEX budget_reservations_by_expiry on budget_reservations (budget_id, stretch, expires_at);
+
+CREATE TABLE budget_usage (
+  budget_id text not null references budgets (id) on delete cascade,
+  stretch text not null,
+  scope text not null,
+  used_cost double precision not null default 0,
+  used_tokens integer not null default 0,
+  used_steps integer not null default 0,
+  used_tool_calls integer not null default 0,
+  used_seconds double precision not null default 0,
+  reserved_cost double precision not null default 0,
+  reserved_tokens integer not null default 0,
+  unpriced_tokens integer not null default 0,
+  primary key (budget_id, stretch)
+) without rowid;
+
+CREATE TABLE budgets (
+  id text primary key,
+  scope text not null,
+  agent_name text not null,
+  session_id text not null,
+  period text not null,
+  max_cost double precision,
+  max_tokens integer,
+  max_steps integer,
+  max_tool_calls integer,
+  max_seconds double precision,
+  created_at text not null,
+  updated_at text not null,
+  unique (scope, agent_name, session_id, period)
+);
 
 CREATE TABLE chat_messages (
   id integer primary key autoincrement,
@@ -107,6 +170,11 @@ CREATE TABLE checkpoints (
 CREATE UNIQUE INDEX checkpoints_by_id on checkpoints (thread, ns, checkpoint_id);
 
 CREATE INDEX checkpoints_newest on checkpoints (thread, ns, seq);
+
+CREATE TABLE definition_changes (
+  kind text primary key,
+  version integer not null
+);
 
 CREATE TABLE deliveries (
   pk integer primary key autoincrement,
@@ -188,10 +256,38 @@ CREATE TABLE pieces (
   primary key (lineage, id)
 ) without rowid;
 
+CREATE TABLE providers (
+  scope text not null,
+  name text not null,
+  definition text not null,
+  hash text not null,
+  created_at text not null,
+  updated_at text not null,
+  primary key (scope, name)
+) without rowid;
+
 CREATE TABLE rate_limits (
   scope text not null primary key,
   full_at integer not null
 ) without rowid;
+
+CREATE TABLE run_usage (
+  pk integer primary key autoincrement,
+  scope text not null,
+  session_id text not null,
+  run_id text not null,
+  agent_name text not null,
+  model text not null,
+  day text not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  estimated_cost double precision,
+  unique (run_id, model)
+);
+
+CREATE INDEX run_usage_by_day on run_usage (scope, day);
+
+CREATE INDEX run_usage_by_session on run_usage (session_id);
 
 CREATE TABLE runs (
   pk integer primary key autoincrement,
@@ -217,7 +313,7 @@ CREATE TABLE runs (
   started_at text,
   finished_at text,
   compacted_at text
-);
+, callback_url text);
 
 CREATE INDEX runs_by_session on runs (session_id, pk);
 

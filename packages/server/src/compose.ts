@@ -1,18 +1,19 @@
 import type { Storage } from "@cognition/thread";
 import { createAgentFiles } from "./agent/agent-files.ts";
 import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.ts";
-import type { AgentStore } from "./agent/agent-store.ts";
-import { createMemoryAgentStore } from "./agent/memory-agent-store.ts";
+import { createDurableAgentStore } from "./agent/durable-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
 import type { Config } from "./config/config-schema.ts";
 import { modelSettings } from "./config/model-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
+import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
 import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/run-engine.ts";
 import { createAgentOpener } from "./runtime/agent-opener.ts";
 import { createGraphExecutor } from "./runtime/graph-executor.ts";
+import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
@@ -33,7 +34,6 @@ export interface ComposeOptions {
   state_database?: string;
   /** Tools besides the built-in ones and those of files. */
   tools?: readonly ToolDefinition[];
-  agentStore?: AgentStore;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
   onError: RunEngineOptions["onError"];
 }
@@ -58,9 +58,9 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     files: createToolFiles({ root }),
     servers: configuredServers(config, root),
   });
-  const models = createModelRegistry({ env, ...modelSettings(config) });
+  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
   const agents = createAgentRegistry({
-    store: options.agentStore ?? createMemoryAgentStore(),
+    store: createDurableAgentStore({ storage }),
     files: createAgentFiles({ root }),
     skills: createSkillFiles({ root }),
     tools,
@@ -85,6 +85,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,
   });
+  const shared = createSharedLooks();
   const engine = createRunEngine({
     owner: "node",
     max_runs: config.runs.max_runs,
@@ -94,6 +95,10 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     storage,
     saver: checkpointer,
     executor: createGraphExecutor({ storage, openAgent }),
+    revisionOf: ({ agent_name, scopes }) =>
+      shared(JSON.stringify([agent_name, scopes]), async () => {
+        return (await agents.resolveForSession(agent_name, scopes)).revision;
+      }),
     onError: options.onError,
   });
   return {

@@ -25,6 +25,7 @@ export { CheckpointSaver, type CheckpointSaverOptions } from "./checkpoint/check
 export { LEASE, type WriterLease } from "./checkpoint/lease.ts";
 export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
 export { Store } from "./checkpoint/store.ts";
+export type * from "./definition-store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export type * from "./rate-limit-store.ts";
 export type * from "./storage.ts";

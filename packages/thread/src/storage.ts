@@ -4,6 +4,7 @@ import type { ArtifactStore } from "./artifact-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
 import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
 import type { Store } from "./checkpoint/store.ts";
+import type { DefinitionStore, RevisionStore } from "./definition-store.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 import type { ProfileStore, TaskStore } from "./task/task-store.ts";
 
@@ -26,6 +27,9 @@ export interface Storage
   readonly tasks: TaskStore;
   readonly apiKeys: ApiKeyStore;
   readonly rateLimits: RateLimitStore;
+  readonly agents: DefinitionStore;
+  readonly providers: DefinitionStore;
+  readonly revisions: RevisionStore;
 
   /** Makes or migrates the schema. Calling it again is harmless; every other call before it rejects with `not_initialized`. */
   initialize(): Promise<void>;

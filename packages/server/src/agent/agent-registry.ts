@@ -13,6 +13,7 @@ import { createAgentEditor } from "./agent-editor.ts";
 import { withRevision } from "./agent-revision.ts";
 import { type AgentSources, type AgentView, viewAgents } from "./agent-view.ts";
 import { planDelegation, requireSubagents } from "./delegation.ts";
+import { scopeKey } from "./scope-chain.ts";
 
 /**
  * Every agent there is, wherever it was defined. A name is looked up among the built-in agents, then in the caller's scope,
@@ -50,20 +51,21 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   const { store } = sources;
   const saved = new Set<string>();
 
-  async function keep(agent: ResolvedAgent): Promise<ResolvedAgent> {
-    if (saved.has(agent.revision)) return agent;
-    await store.saveRevision(agent);
+  async function keep(agent: ResolvedAgent, scope: Scope): Promise<ResolvedAgent> {
+    const key = `${agent.revision} ${scopeKey(scope)}`;
+    if (saved.has(key)) return agent;
+    await store.saveRevision(agent, scope);
     if (saved.size >= MAX_REMEMBERED) saved.clear();
-    saved.add(agent.revision);
+    saved.add(key);
     return agent;
   }
 
-  async function resolve(name: string, scope: Scope | undefined, forSession: boolean): Promise<ResolvedAgent> {
+  async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
     const view = await viewAgents(sources, scope);
     const definition = view.agents.get(name);
     if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
     requireSubagents(definition, view);
-    return keep(withRevision(planDelegation(definition, view)));
+    return keep(withRevision(planDelegation(definition, view)), scope);
   }
 
   async function show(scope?: Scope): Promise<Agent[]> {
@@ -80,8 +82,8 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
 
   const editor = createAgentEditor(sources);
   return {
-    resolve: (name, scope) => resolve(name, scope, false),
-    resolveForSession: (name, scope) => resolve(name, scope, true),
+    resolve: (name, scope = {}) => resolve(name, scope, false),
+    resolveForSession: (name, scope = {}) => resolve(name, scope, true),
     async at(revision) {
       const agent = await store.findRevision(revision);
       if (agent) return agent;

@@ -13,7 +13,7 @@ export interface StoredAgent {
  * exact equality of all its keys. Writes are durable when the promise resolves.
  */
 export interface AgentStore {
-  /** All definitions of these scopes, in no particular order. */
+  /** All definitions of these scopes, in no particular order. What another node has changed may come a moment later. */
   listAgents(scopes: readonly Scope[]): Promise<StoredAgent[]>;
   /** The definition of that name in the first of these scopes that has one. */
   findAgent(name: string, scopes: readonly Scope[]): Promise<StoredAgent | null>;
@@ -25,7 +25,7 @@ export interface AgentStore {
   /** False if there was none in exactly this scope. */
   deleteAgent(name: string, scope: Scope): Promise<boolean>;
 
-  /** Keeps it for ever under its revision. The same one again changes nothing. */
-  saveRevision(agent: ResolvedAgent): Promise<void>;
+  /** Keeps it for ever under its revision, as one that this scope has used. The same one again changes nothing. */
+  saveRevision(agent: ResolvedAgent, scope: Scope): Promise<void>;
   findRevision(revision: string): Promise<ResolvedAgent | null>;
 }

@@ -17,10 +17,11 @@ import { createModel, type ModelDependencies } from "./create-model.ts";
 import { joinProviders } from "./join-providers.ts";
 import { createKeyRing, type Environment, type KeyHosts } from "./key-ring.ts";
 import { listModels } from "./list-models.ts";
+import { createMemoryProviderStore } from "./memory-provider-store.ts";
 import { createProviderBreakers } from "./provider-breakers.ts";
 import { checkProvider } from "./provider-check.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
-import { createMemoryProviderStore, type ProviderStore, providerKey } from "./provider-store.ts";
+import { type ProviderStore, providerKey } from "./provider-store.ts";
 import type { RetrySettings } from "./retry-policy.ts";
 import { visibleProviders } from "./scope-order.ts";
 import { type ModelChoice, type ModelRequest, type ModelSelection, selectModel } from "./select-model.ts";
@@ -94,9 +95,9 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     const providers = await visible(scope);
     return providers.find((provider) => provider.id === id) ?? notFound(id, providers);
   };
-  const save = async (provider: ProviderDefinition) => {
+  const save = async (provider: ProviderDefinition, seen: ProviderDefinition | null) => {
     checkProvider(provider, keys);
-    await store.put(provider);
+    if (!(await store.put(provider, seen))) return undefined;
     breakers.reset(provider);
     return toProvider(provider);
   };
@@ -107,17 +108,20 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     async create({ idempotency_key: _, ...fields }, scope = {}) {
       const provider: ProviderDefinition = { ...fields, scope, source: "api" };
       const taken = (await all()).some((other) => providerKey(other) === providerKey(provider));
-      if (taken) throw new AppError("already_exists", `There is a provider "${fields.id}" already; choose another id.`);
-      return save(provider);
+      const saved = taken ? undefined : await save(provider, null);
+      if (saved) return saved;
+      throw new AppError("already_exists", `There is a provider "${fields.id}" already; choose another id.`);
     },
     async update(id, patch, scope = {}) {
-      const found = writable(await find(id, scope), scope);
-      return save({ ...found, ...defined(patch) });
+      const seen = (await store.find(id, scope)) ?? writable(await find(id, scope), scope);
+      const saved = await save({ ...seen, ...defined(patch) }, seen);
+      if (saved) return saved;
+      const message = `The provider "${id}" was changed by another writer; nothing was stored. Read it and try again.`;
+      throw new AppError("version_conflict", message);
     },
     async remove(id, scope = {}) {
-      const found = writable(await find(id, scope), scope);
-      await store.remove(found.id, found.scope);
-      breakers.reset(found);
+      if (!(await store.remove(id, scope))) writable(await find(id, scope), scope);
+      breakers.reset({ id, scope });
     },
     async test(id, scope) {
       const provider = await find(id, scope);

@@ -1,26 +1,18 @@
+import type { Scope } from "@cognition/contract";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
-/** Where the definitions made through the API are kept. */
+/** Where the definitions made through the API are kept. A provider is one by its id within its scope. */
 export interface ProviderStore {
+  /** All there are. What another node has changed may come a moment later. */
   list(): Promise<readonly ProviderDefinition[]>;
-  /** Stores it in place of the one with the same id and scope. */
-  put(provider: ProviderDefinition): Promise<void>;
+  /** As it is stored now. */
+  find(id: string, scope: Scope): Promise<ProviderDefinition | null>;
+  /** Stores it if what is there equals `seen` (null: nothing is there). False, with nothing changed, if it does not. */
+  put(provider: ProviderDefinition, seen: ProviderDefinition | null): Promise<boolean>;
   /** False if there was none. */
-  remove(id: string, scope: Readonly<Record<string, string>>): Promise<boolean>;
+  remove(id: string, scope: Scope): Promise<boolean>;
 }
 
-export function createMemoryProviderStore(): ProviderStore {
-  const kept = new Map<string, ProviderDefinition>();
-  return {
-    list: async () => [...kept.values()],
-    put: async (provider) => {
-      kept.set(providerKey(provider), provider);
-    },
-    remove: async (id, scope) => kept.delete(providerKey({ id, scope })),
-  };
-}
-
-/** A provider is one by its id within its scope. */
 export function providerKey({ id, scope }: Pick<ProviderDefinition, "id" | "scope">): string {
   return JSON.stringify([id, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

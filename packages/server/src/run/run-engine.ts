@@ -1,4 +1,4 @@
-import { AppError, type Message, type Run } from "@cognition/contract";
+import { AppError, type Message, type Run, type Session } from "@cognition/contract";
 import type { NewRun } from "@cognition/thread";
 import { createClaimLoop } from "./claim-loop.ts";
 import { type RunWorkerOptions, startRun } from "./run-worker.ts";
@@ -12,6 +12,8 @@ export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "m
   max_runs?: number;
   /** How soon a run is found that nobody told this node of: another node's, or one whose lease ran out. */
   poll_ms?: number;
+  /** What a session's agent is at this moment, kept for ever: a run goes by it to its end. Rejects for an unknown one. */
+  revisionOf?: (agent: Pick<Session, "agent_name" | "scopes">) => Promise<string>;
 }
 
 /** A message for a session, and what is to become of it while another run is active. */
@@ -62,13 +64,23 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     return [...ended, ...marked];
   }
 
+  /** Found before anything is written: a message that no agent can answer is refused, not accepted and then failed. */
+  async function currentRevision({ session_id, agent_name }: NewRun): Promise<string | null> {
+    if (!options.revisionOf) return null;
+    const session = await storage.getSession(session_id);
+    if (!session) return null; // `createRun` says so
+    return options.revisionOf({ agent_name: agent_name ?? session.agent_name, scopes: session.scopes });
+  }
+
   return {
     submit: async ({ on_busy = "enqueue", ...run }) => {
       if (draining) throw new AppError("draining", "This node is shutting down; send the message to another one");
+      const agent_revision = run.agent_revision ?? (await currentRevision(run));
       if (on_busy === "interrupt") await abort(run.session_id);
       const admitted = storage.createRun({
         events: [{ event: "status", data: { status: "queued" } }],
         ...run,
+        agent_revision,
         on_busy: on_busy === "reject" ? "reject" : "enqueue",
       });
       wake(); // where commits are shared (SQLite), the claim is in the one that admits the run

@@ -113,8 +113,9 @@ export function agentStoreContract(name: string, open: () => Promise<AgentStoreF
         delegates: { a: ["b"] },
       });
       expect(await store.findRevision(agent.revision)).toBeNull();
-      await store.saveRevision(agent);
-      await store.saveRevision({ ...agent, definition: definitionOf("forged") });
+      await store.saveRevision(agent, { user: "ann" });
+      await store.saveRevision(agent, {});
+      await store.saveRevision({ ...agent, definition: definitionOf("forged") }, {});
       await store.deleteAgent("a", {});
       const after = reopen ? await reopen() : store;
       expect(await after.findRevision(agent.revision)).toEqual(agent);

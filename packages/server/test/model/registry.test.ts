@@ -4,9 +4,9 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { CreateProvider } from "@cognition/contract";
 import { describe, expect, test } from "vitest";
+import { createMemoryProviderStore } from "../../src/model/memory-provider-store.ts";
 import { createModelRegistry } from "../../src/model/model-registry.ts";
 import { OfflineModel } from "../../src/model/offline/offline-model.ts";
-import { createMemoryProviderStore } from "../../src/model/provider-store.ts";
 import { KEY, modelOf, PROTOCOLS, provider, registry } from "./providers.ts";
 import { openScriptedServer } from "./scripted-server.ts";
 
@@ -113,7 +113,7 @@ test("a stored provider whose key is no longer allowed there gets none", async (
     base_url: "https://evil.example/v1",
     api_key_env: "OPENAI_API_KEY",
   });
-  await store.put({ ...fields, scope: {}, source: "api" });
+  await store.put({ ...fields, scope: {}, source: "api" }, null);
   const made = createModelRegistry({ env: { OPENAI_API_KEY: KEY }, store });
   await expect(modelOf(made)).rejects.toMatchObject({
     code: "invalid_config",

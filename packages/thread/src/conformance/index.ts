@@ -1,6 +1,7 @@
 export { accessContract } from "./access-contract.ts";
 export { chatStoreContract } from "./chat-store-contract.ts";
 export { checkpointContract } from "./checkpoint-contract.ts";
+export { definitionContract } from "./definition-contract.ts";
 export { deliveryContract } from "./delivery-contract.ts";
 export { eventContract } from "./event-contract.ts";
 export { idempotencyContract } from "./idempotency-contract.ts";

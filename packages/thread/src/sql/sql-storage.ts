@@ -6,6 +6,7 @@ import { createApiKeyStore } from "./api-key-store.ts";
 import { createArtifactStore } from "./artifact-store.ts";
 import { createChatStore } from "./chat-store.ts";
 import type { SqlContext } from "./context.ts";
+import { createDefinitionStore, createRevisionStore } from "./definition-store.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
 import { createEventLog } from "./event-log.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
@@ -66,6 +67,9 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     tasks: guard(createTaskStore(ctx), requireOpen),
     apiKeys: guard(createApiKeyStore(ctx), requireOpen),
     rateLimits: guard(createRateLimitStore(ctx), requireOpen),
+    agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),
+    providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
+    revisions: guard(createRevisionStore(ctx), requireOpen),
     ...guard(createSessionStore(ctx), requireOpen),
     ...guard(createMessageStore(ctx), requireOpen),
     ...guard(createMessageProjection(ctx), requireOpen),

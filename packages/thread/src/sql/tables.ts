@@ -1,7 +1,8 @@
 import type { Generated } from "kysely";
+import type { RegistryTables } from "./registry-tables.ts";
 
 /** The columns as the drivers give them: JSON and times are text, flags are 0 and 1. */
-export interface Tables {
+export interface Tables extends RegistryTables {
   threads: ThreadRow;
   sessions: SessionRow;
   messages: MessageRow;
@@ -114,6 +115,8 @@ interface RunRow {
   finished_at: string | null;
   /** When its token events were folded. */
   compacted_at: string | null;
+  /** Who is to be told of its end. */
+  callback_url: string | null;
 }
 
 interface EventRow {

@@ -27,6 +27,12 @@ const READ_ONLY = new Set([
   "artifacts.listArtifacts",
   "artifacts.listVersions",
   "artifacts.diffVersions",
+  ...["agents", "providers"].flatMap((kind) => [
+    `${kind}.listDefinitions`,
+    `${kind}.findDefinition`,
+    `${kind}.definitionVersion`,
+  ]),
+  "revisions.findRevision",
   "profiles.getProfile",
   "tasks.loadTask",
   "tasks.listTasks",

@@ -95,3 +95,14 @@ export async function folding(work: Work): Promise<void> {
   await converse(work, await openSession(work), "plain");
   await work.storage.compactEvents(new Date());
 }
+
+/** Each definition and its count change together; the next step's compare-and-set would show half of one. */
+export async function definitions({ storage, newId }: Work): Promise<void> {
+  const name = newId();
+  for (const store of [storage.agents, storage.providers]) {
+    await store.putDefinition({ name, scope: {}, definition: { name }, hash: "1" }, null);
+    await store.putDefinition({ name, scope: {}, definition: { name }, hash: "2" }, "1");
+    await store.deleteDefinition(name, {});
+  }
+  await storage.revisions.saveRevision({ revision: name, scope: {}, agent: { name } });
+}

@@ -1,4 +1,4 @@
-import { files, folding, keys, memories, notes, outbox } from "./other-steps.ts";
+import { definitions, files, folding, keys, memories, notes, outbox } from "./other-steps.ts";
 import {
   agentTalk,
   branch,
@@ -32,4 +32,5 @@ export const steps: Readonly<Record<string, (work: Work) => Promise<void>>> = {
   folding,
   tasks,
   chats,
+  definitions,
 };
