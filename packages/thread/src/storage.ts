@@ -233,9 +233,19 @@ export interface EventLog {
   /** The highest number given out, 0 for none. */
   lastEventId(session_id: string): Promise<number>;
   /** Everything after the id, in order, each once, then live until the signal aborts; from any process. */
-  followEvents(follow: { session_id: string; after: number; signal?: AbortSignal }): AsyncIterable<StoredEvent>;
+  followEvents(follow: EventFollow): AsyncIterable<StoredEvent>;
+  /** The same, with what is there at once handed over at once: never an empty batch. */
+  followEventBatches(follow: EventFollow): AsyncIterable<readonly StoredEvent[]>;
+  /** How many events a reader that has seen `after` has missed, how many of them are folded away, and the log's end. */
+  countEvents(query: Omit<EventQuery, "limit">): Promise<{ events: number; folded: number; head: number }>;
   /** Folds the token events of runs that ended before then into one per message, which keeps the last one's id. */
   compactEvents(before: Date): Promise<{ runs: number; folded: number }>;
+}
+
+export interface EventFollow {
+  session_id: string;
+  after: number;
+  signal?: AbortSignal;
 }
 
 export interface EventQuery {
@@ -330,7 +340,8 @@ export interface IdempotencyStore {
     body_hash: string;
     ttl_ms?: number;
   }): Promise<{ state: "new" } | { state: "pending" } | { state: "done"; response: unknown }>;
-  saveIdempotentResponse(answer: { scope?: Scope; key: string; response: unknown }): Promise<void>;
+  /** Kept for `ttl_ms` from now, or for as long as the claim said. */
+  saveIdempotentResponse(answer: { scope?: Scope; key: string; response: unknown; ttl_ms?: number }): Promise<void>;
   /** Frees a key whose request failed before it changed anything. */
   releaseIdempotencyKey(key: { scope?: Scope; key: string }): Promise<void>;
   /** Forgets what is past its time. */

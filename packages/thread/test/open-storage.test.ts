@@ -136,7 +136,7 @@ describe("before and after", () => {
   });
 
   async function expectAll(storage: Storage, code: string, except: string[]): Promise<void> {
-    const { followEvents, artifacts, profiles, tasks, backend: _, ...rest } = storage;
+    const { followEvents, followEventBatches, artifacts, profiles, tasks, backend: _, ...rest } = storage;
     const parts = [rest, artifacts, profiles, tasks].flatMap((part) => Object.entries(part));
     const methods = parts.filter(([name]) => !except.includes(name));
     expect(methods.length).toBeGreaterThan(40);
@@ -144,8 +144,10 @@ describe("before and after", () => {
       const call = (method as (...args: unknown[]) => Promise<unknown>)(...sessionArgs);
       await expect(call, name).rejects.toMatchObject({ code });
     }
-    const first = followEvents({ session_id: "s", after: 0 })[Symbol.asyncIterator]().next();
-    await expect(first).rejects.toMatchObject({ code });
+    for (const follow of [followEvents, followEventBatches]) {
+      const first = follow({ session_id: "s", after: 0 })[Symbol.asyncIterator]().next();
+      await expect(first).rejects.toMatchObject({ code });
+    }
   }
 
   it("close finishes what was accepted", async () => {

@@ -50,6 +50,33 @@ export function eventFollowContract(open: OpenStorage): void {
       await follower.return?.();
     });
 
+    test("batches hand over what is there at once, and nothing twice", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.appendEvents({ session_id, lease, events: upTo(5).map((n) => token(`${n}`)) });
+      const follower = storage.followEventBatches({ session_id, after: 1 })[Symbol.asyncIterator]();
+      const first = await inTime("the replay", follower.next());
+      expect(idsOf(first.value ?? [])).toEqual([2, 3, 4, 5]);
+      const live = follower.next();
+      await storage.appendEvents({ session_id, lease, events: [token("6"), token("7")] });
+      expect(idsOf((await inTime("what is live", live)).value ?? [])).toEqual([6, 7]);
+      await follower.return?.();
+    });
+
+    test("counts what a reader missed, and tells where the log ends", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      expect(await storage.countEvents({ session_id })).toEqual({ events: 0, folded: 0, head: 0 });
+      await storage.appendEvents({ session_id, lease, events: upTo(5).map((n) => token(`${n}`)) });
+      await storage.appendEvents({ session_id, events: [token("of no run")] });
+      expect(await storage.countEvents({ session_id, after: 2 })).toEqual({ events: 4, folded: 0, head: 6 });
+      expect(await storage.countEvents({ session_id, after: 2, run_id: lease.run_id })).toMatchObject({
+        events: 3,
+        head: 6,
+      });
+      expect(await storage.countEvents({ session_id, types: ["done"] })).toMatchObject({ events: 0, head: 6 });
+      expect(await storage.countEvents({ session_id, after: 99 })).toMatchObject({ events: 0, head: 6 });
+      await expect(storage.countEvents({ session_id: "none" })).rejects.toMatchObject({ code: "session_not_found" });
+    });
+
     test("followers of one session don't hear another's, nor what came before `after`", async ({ storage }) => {
       const [one, two] = [await startRun(storage), await startRun(storage)];
       const ahead = collect(

@@ -76,6 +76,15 @@ export function idempotencyContract(open: OpenStorage): void {
       expect(await storage.claimIdempotencyKey({ key: "long", body_hash: "h" })).toEqual({ state: "pending" });
     });
 
+    test("an answer may be kept longer than its request was allowed to take", async ({ storage }) => {
+      const claim = { key: "k", body_hash: "h", ttl_ms: 300 };
+      await storage.claimIdempotencyKey(claim);
+      await storage.saveIdempotentResponse({ key: "k", response: "r", ttl_ms: 60_000 });
+      await storage.claimIdempotencyKey({ ...claim, key: "later" });
+      await until("the other to run out", async () => (await storage.pruneIdempotencyKeys()) || undefined);
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
+    });
+
     test("takes any text as a key up to its limit", async ({ storage }) => {
       for (const key of [...ODD_TEXTS.filter((text) => text !== ""), "k".repeat(255)]) {
         expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "new" });

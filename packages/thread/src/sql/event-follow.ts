@@ -1,25 +1,54 @@
 import { isAppError, type StoredEvent } from "@cognition/contract";
-import type { EventLog } from "../storage.ts";
+import type { EventFollow } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { readEvents } from "./event-read.ts";
 import type { Subscription } from "./event-subscription.ts";
 
 const PAGE = 200;
 
-type Follow = Parameters<EventLog["followEvents"]>[0];
-
 /** Ends when the signal aborts, the storage closes or the session is deleted; each time nothing of it stays behind. */
-export function followEvents(ctx: SqlContext, follow: Follow): AsyncIterable<StoredEvent> {
+export function followEventBatches(ctx: SqlContext, follow: EventFollow): AsyncIterable<StoredEvent[]> {
   return { [Symbol.asyncIterator]: () => createFollower(ctx, follow) };
 }
 
-function createFollower(ctx: SqlContext, follow: Follow): AsyncIterator<StoredEvent, undefined> {
+/** One by one, from the batches. */
+export function followEvents(ctx: SqlContext, follow: EventFollow): AsyncIterable<StoredEvent> {
+  return { [Symbol.asyncIterator]: () => oneByOne(createFollower(ctx, follow)) };
+}
+
+function oneByOne(batches: Follower): AsyncIterator<StoredEvent, undefined> {
+  let batch: StoredEvent[] = [];
+  let at = 0;
+  return {
+    next: async () => {
+      // What has ended gives nothing more, not even what it had at hand.
+      while (at >= batch.length || batches.ended) {
+        const step = await batches.next();
+        if (step.done) return step;
+        [batch, at] = [step.value, 0];
+      }
+      return { done: false, value: batch[at++] as StoredEvent };
+    },
+    return: async () => {
+      batch = [];
+      await batches.return();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+interface Follower extends AsyncIterator<StoredEvent[], undefined> {
+  readonly ended: boolean;
+  return(): Promise<IteratorReturnResult<undefined>>;
+}
+
+function createFollower(ctx: SqlContext, follow: EventFollow): Follower {
   const { session_id, after, signal } = follow;
   let subscription: Subscription | undefined;
-  let events: AsyncGenerator<StoredEvent, undefined> | undefined;
+  let events: AsyncGenerator<StoredEvent[], undefined> | undefined;
   let finished = false;
 
-  function start(): AsyncGenerator<StoredEvent, undefined> {
+  function start(): AsyncGenerator<StoredEvent[], undefined> {
     // Subscribe before replaying: an event committed between the two would be lost.
     subscription = ctx.feed.subscribe(session_id);
     subscription.position = after;
@@ -35,6 +64,9 @@ function createFollower(ctx: SqlContext, follow: Follow): AsyncIterator<StoredEv
   }
 
   return {
+    get ended() {
+      return finished || subscription?.ended === true;
+    },
     next: async () => {
       events ??= start();
       try {
@@ -58,7 +90,7 @@ async function* readOn(
   ctx: SqlContext,
   session_id: string,
   place: Subscription,
-): AsyncGenerator<StoredEvent, undefined> {
+): AsyncGenerator<StoredEvent[], undefined> {
   let found = false;
   while (!place.ended) {
     let events: StoredEvent[];
@@ -69,10 +101,10 @@ async function* readOn(
       if (place.ended || (found && isAppError(error, "session_not_found"))) return;
       throw error;
     }
-    for (const event of events) {
-      if (place.ended) return;
-      place.position = event.id;
-      yield event;
+    const last = events.at(-1);
+    if (last && !place.ended) {
+      place.position = last.id;
+      yield events;
     }
     await place.wait();
   }

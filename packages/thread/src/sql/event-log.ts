@@ -2,8 +2,8 @@ import type { EventLog } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { appendEvents } from "./event-append.ts";
 import { compactEvents } from "./event-compaction.ts";
-import { followEvents } from "./event-follow.ts";
-import { lastEventId, readEvents } from "./event-read.ts";
+import { followEventBatches, followEvents } from "./event-follow.ts";
+import { countEvents, lastEventId, readEvents } from "./event-read.ts";
 
 /** Others that commit events themselves tell the followers by `ctx.feed.publish`. */
 export function createEventLog(ctx: SqlContext): EventLog {
@@ -12,6 +12,8 @@ export function createEventLog(ctx: SqlContext): EventLog {
     readEvents: (query) => readEvents(ctx, query),
     lastEventId: (session_id) => lastEventId(ctx, session_id),
     followEvents: (follow) => followEvents(ctx, follow),
+    followEventBatches: (follow) => followEventBatches(ctx, follow),
+    countEvents: (query) => countEvents(ctx, query),
     compactEvents: (before) => compactEvents(ctx, before),
   };
 }

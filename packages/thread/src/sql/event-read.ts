@@ -1,4 +1,5 @@
 import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEvent } from "@cognition/contract";
+import { sql } from "kysely";
 import type { EventLog, EventQuery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 
@@ -55,4 +56,32 @@ export async function lastEventId({ db }: SqlContext, session_id: string): Promi
   );
   if (!thread) throw new AppError("session_not_found", `There is no session ${session_id}`);
   return thread.event_seq;
+}
+
+export async function countEvents(
+  { db }: SqlContext,
+  { session_id, after = 0, types, run_id }: Omit<EventQuery, "limit">,
+): Promise<{ events: number; folded: number; head: number }> {
+  let missed = db.q
+    .selectFrom("events")
+    .where("events.thread", "=", sql<number>`threads.pk`)
+    .where("events.seq", ">", after);
+  if (types) missed = missed.where("events.event", "in", types.length > 0 ? types : [""]);
+  if (run_id !== undefined) {
+    missed = missed.where("events.run", "=", db.q.selectFrom("runs").select("runs.pk").where("runs.id", "=", run_id));
+  }
+  const [found] = await db.read(
+    db.q
+      .selectFrom("sessions")
+      .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+      .select("threads.event_seq as head")
+      .select(missed.select((eb) => eb.fn.countAll<number>().as("n")).as("events"))
+      .select(
+        missed.select((eb) => eb.fn.coalesce(eb.fn.sum<number>("events.folded"), sql<number>`0`).as("n")).as("folded"),
+      )
+      .where("sessions.id", "=", session_id)
+      .where("threads.deleted_at", "is", null),
+  );
+  if (!found) throw new AppError("session_not_found", `There is no session ${session_id}`);
+  return { events: Number(found.events), folded: Number(found.folded), head: found.head };
 }

@@ -20,9 +20,10 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
       return db.transaction(() => claimKey(ctx, claim));
     },
     // A key that ran out while its request worked has nothing to keep the answer in; the request itself stands.
-    saveIdempotentResponse: async ({ scope, key, response }) => {
-      const text = jsonText(response, "response");
-      const row = db.q.updateTable("idempotency_keys").set({ response: text });
+    saveIdempotentResponse: async ({ scope, key, response, ttl_ms }) => {
+      const until = ttl_ms === undefined ? {} : { expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
+      const set = { response: jsonText(response, "response"), ...until };
+      const row = db.q.updateTable("idempotency_keys").set(set);
       await db.transaction(() => changes(row.where("scope", "=", scopeText(scope)).where("key", "=", key)));
     },
     releaseIdempotencyKey: async ({ scope, key }) => {

@@ -135,20 +135,25 @@ function guard<T extends object>(store: T, requireOpen: () => void): T {
 }
 
 /** Asks only at the first step: closing ends whoever follows already, without an error. */
-function guardLog({ followEvents, ...log }: EventLog, requireOpen: () => void): EventLog {
+function guardLog({ followEvents, followEventBatches, ...log }: EventLog, requireOpen: () => void): EventLog {
   return {
     ...guard(log, requireOpen),
-    followEvents: (follow) => ({
-      [Symbol.asyncIterator]: () => {
-        const follower = followEvents(follow)[Symbol.asyncIterator]();
-        let asked = false;
-        const next = async () => {
-          if (!asked) requireOpen();
-          asked = true;
-          return follower.next();
-        };
-        return { ...follower, next };
-      },
-    }),
+    followEvents: (follow) => guardFollower(followEvents(follow), requireOpen),
+    followEventBatches: (follow) => guardFollower(followEventBatches(follow), requireOpen),
+  };
+}
+
+function guardFollower<T>(follower: AsyncIterable<T>, requireOpen: () => void): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const iterator = follower[Symbol.asyncIterator]();
+      let asked = false;
+      const next = async () => {
+        if (!asked) requireOpen();
+        asked = true;
+        return iterator.next();
+      };
+      return { next, return: async () => (await iterator.return?.()) ?? { done: true, value: undefined } };
+    },
   };
 }

@@ -18,6 +18,8 @@ const READ_ONLY = new Set([
   "readEvents",
   "lastEventId",
   "followEvents",
+  "followEventBatches",
+  "countEvents",
   "listToolCalls",
   "getDelivery",
   "listDeliveries",

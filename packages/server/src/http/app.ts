@@ -1,0 +1,162 @@
+import { AppError, DEFAULT_MAX_BODY_BYTES, ROUTES, type Route, type RouteName } from "@cognition/contract";
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { deliver } from "./deliver.ts";
+import {
+  type ArrivedRequest,
+  type Authenticate,
+  authenticateNobody,
+  type Guard,
+  PUBLIC_ROUTES,
+  SCOPELESS_ROUTES,
+} from "./guard.ts";
+import type { Call, Handlers } from "./handler.ts";
+import { type Idempotency, requestHash } from "./idempotency.ts";
+import { parseRequest } from "./parse-request.ts";
+import { isFault, problemResponse } from "./problem.ts";
+import { type JsonReply, jsonResponse, toJsonReply } from "./reply.ts";
+import { requestId } from "./request-id.ts";
+import { honoPath, methodsAt } from "./route-path.ts";
+import { type Scoping, scopeOf } from "./scope.ts";
+
+export interface AppOptions {
+  /** A route whose handler is missing answers 501. */
+  readonly handlers: Partial<Handlers>;
+  readonly idempotency: Idempotency;
+  readonly authenticate?: Authenticate;
+  readonly scoping?: Scoping;
+  readonly guards?: readonly Guard[];
+  readonly max_body_bytes?: number;
+  /** Aborts when the node shuts down: streams end, with a position to go on from. */
+  readonly shutdown?: AbortSignal;
+  /** Holds every JSON reply to its schema: for tests. */
+  readonly check_replies?: boolean;
+  /** Of faults, not of refusals. */
+  readonly onError: (error: unknown, request: ArrivedRequest) => void;
+}
+
+/** Bindings are there when a socket is; `app.request()` has none. */
+export type AppEnv = { Bindings: Partial<HttpBindings> };
+type AppContext = Context<AppEnv>;
+
+/** These keep their own account of idempotency keys: what they give is a run, and a stream that can be joined again. */
+const IDEMPOTENT_THEMSELVES: ReadonlySet<RouteName> = new Set(["sendMessage", "resumeSession"]);
+
+const ROUTE_LIST = Object.entries(ROUTES) as [RouteName, Route][];
+
+/** Every route of the contract, as one application: parse at the border, call the handler, answer or explain. */
+export function createApp(options: AppOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  for (const [name, { method, path }] of ROUTE_LIST) {
+    app.on(method, honoPath(path), (c) => answer(options, c, name));
+  }
+  app.notFound((c) => answer(options, c, undefined));
+  return app;
+}
+
+async function answer(options: AppOptions, c: AppContext, name: RouteName | undefined): Promise<Response> {
+  const arrived = describe(c, name);
+  let response: Response;
+  try {
+    response = (await ask(options.guards, (guard) => guard.before?.(arrived))) ?? (await dispatch(options, c, arrived));
+  } catch (error) {
+    if (isFault(error)) options.onError(error, arrived);
+    response = problemResponse(error, arrived.url.pathname);
+  }
+  response.headers.set("X-Request-Id", arrived.request_id);
+  for (const guard of options.guards ?? []) guard.after?.(arrived, response);
+  return deliver(response, c.req.raw, c.env);
+}
+
+function describe(c: AppContext, route: RouteName | undefined): ArrivedRequest {
+  const { raw } = c.req;
+  return {
+    request_id: requestId(raw.headers),
+    method: raw.method,
+    url: new URL(raw.url),
+    headers: raw.headers,
+    route,
+    remote_address: c.env?.incoming?.socket.remoteAddress,
+  };
+}
+
+async function ask(
+  guards: readonly Guard[] = [],
+  question: (guard: Guard) => ReturnType<NonNullable<Guard["before"]>>,
+): Promise<Response | undefined> {
+  for (const guard of guards) {
+    const response = await question(guard);
+    if (response) return response;
+  }
+  return undefined;
+}
+
+async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequest): Promise<Response> {
+  const { route: name, headers } = arrived;
+  if (name === undefined) return refuse(arrived);
+  const caller = PUBLIC_ROUTES.has(name)
+    ? { admin: false }
+    : await (options.authenticate ?? authenticateNobody)(headers);
+  const scoping = options.scoping ?? { enabled: false, keys: [] };
+  const scope = SCOPELESS_ROUTES.has(name) ? undefined : scopeOf(headers, caller, scoping);
+  const admitted = { ...arrived, route: name, scope, admin: caller.admin };
+  const refused = await ask(options.guards, (guard) => guard.admit?.(admitted));
+  if (refused) return refused;
+  const parsed = await parseRequest(ROUTES[name], c.req.raw, {
+    params: c.req.param() as Record<string, string>,
+    search: arrived.url.searchParams,
+    max_body_bytes: options.max_body_bytes ?? DEFAULT_MAX_BODY_BYTES,
+  });
+  const { request_id } = arrived;
+  const call = { ...parsed, scope, admin: caller.admin, headers, request_id };
+  // A signal costs something, and most handlers never look at theirs.
+  Object.defineProperty(call, "signal", { get: () => signalOf(c.req.raw, options.shutdown), enumerable: true });
+  return handle(options, name, call as Call);
+}
+
+function signalOf(request: Request, shutdown: AbortSignal | undefined): AbortSignal {
+  return shutdown ? AbortSignal.any([request.signal, shutdown]) : request.signal;
+}
+
+type AnyHandler = (call: Call) => Promise<unknown>;
+
+async function handle(options: AppOptions, name: RouteName, call: Call): Promise<Response> {
+  const route: Route = ROUTES[name];
+  const handler = options.handlers[name] as AnyHandler | undefined;
+  if (!handler) throw new AppError("not_supported", `This server does not offer "${route.summary}" (${name})`);
+  const work = async () => {
+    const value = await handler(call);
+    return value instanceof Response ? value : toJsonReply(name, route, value, options.check_replies ?? false);
+  };
+  const result = await (hasKey(route, name, call) ? once(options, name, call, work) : work());
+  return result instanceof Response ? result : jsonResponse(result);
+}
+
+type Keyed = Call & { body: { idempotency_key: string } };
+
+function hasKey({ method }: Route, name: RouteName, call: Call): call is Keyed {
+  if (method !== "POST" || IDEMPOTENT_THEMSELVES.has(name)) return false;
+  return (call.body as { idempotency_key?: string } | undefined)?.idempotency_key !== undefined;
+}
+
+function once(options: AppOptions, name: RouteName, call: Keyed, work: () => Promise<JsonReply | Response>) {
+  const { params, query, body, scope, signal } = call;
+  const request = { key: body.idempotency_key, hash: requestHash(name, params, query, body), scope, signal };
+  return options.idempotency.once<JsonReply>(request, async () => {
+    const reply = await work();
+    if (reply instanceof Response) throw new TypeError(`${name} must keep its own account of idempotency keys`);
+    return reply;
+  });
+}
+
+/** No route fits, or none for this method. */
+function refuse({ method, url }: ArrivedRequest): Response {
+  const allow = methodsAt(url.pathname);
+  if (allow.length === 0) {
+    throw new AppError("route_not_found", `There is no ${url.pathname}; GET /docs lists what there is`);
+  }
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow.join(", ") } });
+  throw new AppError("method_not_allowed", `${url.pathname} takes ${allow.join(", ")}, not ${method}`, {
+    details: { allow },
+  });
+}

@@ -1,0 +1,54 @@
+import { AppError } from "@cognition/contract";
+import { findDuplicates } from "./duplicate-fields.ts";
+
+/** Reads no more than the limit, whatever Content-Length says or leaves out. */
+export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get("Content-Length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the stream: the rest of a body that is too large is never taken in.
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+/** JSON whatever the Content-Type says. No body at all stands for an object without fields. */
+export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  const text = decode(await readBytes(request, maxBytes));
+  if (text.trim() === "") return {};
+  const value = parse(text);
+  const duplicates = findDuplicates(text);
+  if (duplicates.length === 0) return value;
+  const errors = duplicates.map((path) => ({ loc: ["body", ...path], msg: "is given more than once" }));
+  const summary = errors.map(({ loc, msg }) => `${loc.join(".")} ${msg}`).join("; ");
+  throw new AppError("validation_failed", summary, { details: { errors } });
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new AppError("malformed_request", "The body is not UTF-8; nothing was done", { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("malformed_request", `The body is not JSON (${reason.slice(0, 200)}); nothing was done`, {
+      cause,
+    });
+  }
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError("content_too_large", `The body is larger than the limit of ${maxBytes} bytes; nothing was done`, {
+    details: { limit: "body", max: maxBytes },
+  });
+}
