@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { type BigIntStats, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { AppError, isAppError } from "@cognition/contract";
 import { hasCode, messageOf } from "./error-text.ts";
@@ -46,16 +47,33 @@ interface Entry<T> extends LoadedFile<T> {
   readonly stamp: string;
 }
 
+/** What the last scan found, to be compared without reading anything. */
+interface Glimpse {
+  readonly folder: string | undefined;
+  readonly candidates: ReadonlyMap<string, string | undefined>;
+}
+
+/** Two changes within one tick of the file system's clock leave the same time: what is so young is looked at in full. */
+const SETTLED_MS = 100;
+
 /** Files of one kind in a folder, read again when they change: looked at on each use, and watched in between. */
 export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
   const watch = createFolderWatch(options.folder, () => options.onChange?.());
   let entries = new Map<string, Entry<T>>();
   let unreadable: Problem[] = [];
   let queue: Promise<unknown> = Promise.resolve();
+  let glimpse: Glimpse | undefined;
+
+  /** Some system calls on this thread, each of a few microseconds; asked for one by one in the pool they would take a millisecond. */
+  function isUnchanged({ folder, candidates }: Glimpse): boolean {
+    if (stampOf(options.folder) !== folder) return false;
+    for (const [path, stamp] of candidates) if (stampOf(path) !== stamp) return false;
+    return true;
+  }
 
   async function load(path: string, before: Entry<T> | undefined): Promise<Entry<T> | undefined> {
     const label = relative(options.root, path);
-    const stamp = await stampOf(path);
+    const stamp = stampOf(path);
     if (stamp === undefined) return undefined;
     if (before?.stamp === stamp) return before;
     try {
@@ -68,10 +86,16 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
 
   async function scan(): Promise<void> {
     watch.arm();
+    if (glimpse && isUnchanged(glimpse)) return;
+    glimpse = undefined;
+    const folder = stampOf(options.folder, Date.now() - SETTLED_MS);
     const paths = await findPaths();
     if (!paths) return;
+    const candidates = new Map(paths.map((path) => [path, stampOf(path)]));
     const loaded = await Promise.all(paths.map((path) => load(path, entries.get(path))));
     entries = new Map(loaded.flatMap((entry) => (entry ? [[entry.path, entry] as const] : [])));
+    const isSettled = [...entries.values()].every(({ path, stamp }) => candidates.get(path) === stamp);
+    if (folder !== TOO_YOUNG && isSettled) glimpse = { folder, candidates };
   }
 
   async function findPaths(): Promise<string[] | undefined> {
@@ -104,15 +128,20 @@ function toFileProblem(error: unknown, label: string): Problem {
   return { code: "invalid_config", message: `${label}: ${messageOf(error)}`, file: label, line: null };
 }
 
-/** Times to the nanosecond, and what a rename in place changes. Undefined for a file that is gone. */
-async function stampOf(path: string): Promise<string | undefined> {
+const TOO_YOUNG = "too young";
+
+/** Times to the nanosecond, and what a rename in place changes. Undefined for what is not there. */
+function stampOf(path: string, settled_before = Number.POSITIVE_INFINITY): string | undefined {
+  let found: BigIntStats | undefined;
   try {
-    const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true });
-    return [mtimeNs, ctimeNs, size, ino].join("-");
+    found = statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    if (hasCode(error, "ENOTDIR")) return undefined;
     return `unreadable: ${String(error)}`;
   }
+  if (!found) return undefined;
+  const { mtimeNs, ctimeNs, size, ino, mtimeMs } = found;
+  return Number(mtimeMs) > settled_before ? TOO_YOUNG : [mtimeNs, ctimeNs, size, ino].join("-");
 }
 
 async function readText(path: string, label: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { hasCode } from "./error-text.ts";
@@ -15,6 +16,8 @@ function isInside(folder: string, path: string): boolean {
 export async function findInside(folder: string, way: string): Promise<string | undefined> {
   if (isAbsolute(way) || way.includes("\0") || !isInside(folder, join(folder, way))) return undefined;
   try {
+    // Mostly there is nothing, and this says so without a turn of the thread pool and an error.
+    if (!lstatSync(join(folder, way), { throwIfNoEntry: false })) return undefined;
     const path = await realpath(join(folder, way));
     return isInside(await realpath(folder), path) ? path : undefined;
   } catch (error) {

@@ -17,17 +17,16 @@ export interface RunLog {
   emit(event: NewEvent["event"], data: Record<string, unknown>): void;
   /** Numbers an event that somebody else commits: the last ones, with the run's end. */
   number(event: NewEvent["event"], data: Record<string, unknown>): NewEvent;
-  /** Everything given so far is durable. Rejects with the first failure. */
+  /** Everything given so far is durable, the run's checkpoints included. Rejects with the first failure. */
   flush(): Promise<void>;
 }
 
 export function createRunLog(
-  saver: Pick<CheckpointSaver, "appendEvents">,
+  saver: Pick<CheckpointSaver, "appendEvents" | "flush">,
   claimed: ClaimedRun,
   lease: WriterLease,
 ): RunLog {
   let ordinal = claimed.next_ordinal;
-  let last: Promise<void> = Promise.resolve();
   let held: NewEvent[] = [];
   let releasing: NodeJS.Immediate | undefined;
 
@@ -42,10 +41,8 @@ export function createRunLog(
   }
 
   function write(events: NewEvent[]): void {
-    // Writes of a lease are committed in order, and none after one that failed: the last one answers for all of them.
-    last = saver.appendEvents(claimed.thread_id, lease, events);
-    // `flush` tells; until then a failure has told the lease, which stops the run.
-    last.catch(() => undefined);
+    // `flush` tells of a failure; until then it has told the lease, which stops the run.
+    saver.appendEvents(claimed.thread_id, lease, events).catch(() => undefined);
   }
 
   function release(): void {
@@ -66,7 +63,7 @@ export function createRunLog(
     emit: (event, data) => write([...takeHeld(), number(event, data)]),
     flush: async () => {
       release();
-      await last;
+      await saver.flush(claimed.thread_id, lease);
     },
   };
 }

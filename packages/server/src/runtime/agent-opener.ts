@@ -85,6 +85,7 @@ export function createAgentOpener(
       root_agent: files.agent.definition.name,
       sandbox,
       usageOf,
+      pipelined: true,
       ...(recursion_limit ? { recursion_limit } : {}),
     };
   };

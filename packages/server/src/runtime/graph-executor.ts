@@ -40,7 +40,8 @@ export function createGraphExecutor({ storage, openAgent }: GraphExecutorOptions
     if (known) return { ...known, input };
     const agent = await openAgent(work, input);
     const usage = createUsageMeter(work.claimed.run.usage);
-    const { usageOf, root_agent } = agent;
+    const { usageOf, root_agent, pipelined = false } = agent;
+    work.lease.pipelined = pipelined;
     const one: Running = {
       agent,
       scope: { work, sandbox: agent.sandbox, usage, plan: [], begun: new Set(), calls: new Map() },
@@ -59,6 +60,7 @@ export function createGraphExecutor({ storage, openAgent }: GraphExecutorOptions
       const one = await open(work);
       const usage = one.scope.usage.total();
       await inRun(one.scope, () => settle(storage, one, one.input));
+      await work.log.flush();
       return { assistant: await lastAssistant(storage, work), usage };
     },
   };

@@ -70,6 +70,9 @@ async function journaled(
     checkpoint_ns: String(configurable["checkpoint_ns"] ?? ""),
     tool_call_id: call.id ?? "",
   };
+  // The call must be in a durable checkpoint before it may begin: after a crash the model would make it anew, under a
+  // name that no intent is found by.
+  await work.log.flush();
   const state = await options.journal.beginToolCall({
     ...key,
     lease: work.lease,

@@ -9,5 +9,10 @@ export interface OpenedAgent {
   root_agent: string;
   sandbox: Sandbox;
   recursion_limit?: number;
+  /**
+   * Every effect of the graph passes the journal, which waits for the checkpoints before it. Then the steps need not:
+   * they go on while their checkpoints are on their way to the disk.
+   */
+  pipelined?: boolean;
   usageOf(message: AIMessage): CallUsage | undefined;
 }

@@ -21,7 +21,7 @@ import { deleteThread } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
 import { encodeValue } from "./encode.ts";
 import { handledLater } from "./handled-later.ts";
-import { type WriterLease, writerOf } from "./lease.ts";
+import { type Writer, type WriterLease, writerOf } from "./lease.ts";
 import { listCheckpoints } from "./list-checkpoints.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
@@ -42,7 +42,7 @@ import {
 import { SeenHeads } from "./seen-heads.ts";
 import { StrictSerializer, toBytes } from "./serializer.ts";
 import { setThreadTtl, sweepExpired } from "./thread-ttl.ts";
-import { ThreadWriter } from "./thread-writer.ts";
+import { type Encode, ThreadWriter } from "./thread-writer.ts";
 import { nextVersion } from "./version.ts";
 import type { WriteOp } from "./write-op.ts";
 
@@ -81,13 +81,15 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const place = placeOf(config);
     if (!place) return undefined;
+    const writer = writerOf(config);
+    // What is on its way is part of where the thread stands. If that fails, its writer was told, and begins anew here.
+    if (writer.lease?.pipelined) await Promise.allSettled([this.#thread(place.thread_id).settled(writer)]);
     const tuple = await readWhole(
       this.#ctx.db,
       () => this.#load(place),
       (stored) => this.#decode(stored),
     );
     if (place.ns !== "") return tuple;
-    const writer = writerOf(config);
     this.#thread(place.thread_id).welcome(writer);
     // Whoever asks for the newest means to go on from it; whoever names one means to branch.
     if (place.checkpoint_id === undefined) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
@@ -112,7 +114,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     if (ns === "" && thread.session_id === undefined) await thread.findSession();
     const seen = ns === "" ? this.#seen.find(writer, thread_id) : undefined;
     let events: NewEvent[] | undefined;
-    const written = thread.write(writer, (encoder) => {
+    const written = hand(thread, writer, (encoder) => {
       const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
       const parent = parent_id ? thread.channelsOf(ns, parent_id) : undefined;
       const body = encodeBody({
@@ -160,6 +162,11 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   async appendEvents(thread_id: string, lease: WriterLease, events: NewEvent[]): Promise<void> {
     // No await before this: what is given first must be written first.
     await this.#thread(thread_id).write({ lease, invocation: undefined }, () => ({ events }));
+  }
+
+  /** Everything given so far under the lease is durable. Rejects with the first failure. */
+  async flush(thread_id: string, lease: WriterLease): Promise<void> {
+    await this.#thread(thread_id).settled({ lease, invocation: undefined });
   }
 
   /** Removes the thread's checkpoints for good: whoever still writes to it is refused. Forks keep what they share. */
@@ -251,7 +258,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
     const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
-    await this.#thread(thread_id).write(writerOf(config), (encoder) => ({
+    await hand(this.#thread(thread_id), writerOf(config), (encoder) => ({
       writes: writes.map(([channel, value], position) => {
         const where = `Thread ${thread_id}, write to ${channel}`;
         const json = encoder.encode(value, { where, ns, channel, settled: false });
@@ -326,4 +333,12 @@ function messageNumbers(
   const value = now?.[1];
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
   return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
+}
+
+/** Resolves when the write is durable; under a pipelined lease when it is on its way. */
+function hand(thread: ThreadWriter, writer: Writer, encode: Encode): Promise<void> | undefined {
+  if (!writer.lease?.pipelined) return thread.write(writer, encode);
+  // A failure is told to the lease, and to whatever comes next under it.
+  thread.write(writer, encode, "later").catch(() => undefined);
+  return undefined;
 }

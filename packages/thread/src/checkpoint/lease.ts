@@ -11,6 +11,12 @@ export const LEASE = "__cognition_lease";
 export interface WriterLease {
   run_id: string;
   epoch: number;
+  /**
+   * `put` resolves once the checkpoint is encoded and on its way, in order with everything else under this lease, rather
+   * than when it is durable. Whoever sets this waits for `CheckpointSaver.flush` before anything that can't be undone: a
+   * tool, an answer to the outside, the run's end.
+   */
+  pipelined?: boolean;
   /** The events of the step that ends with this checkpoint; its own `checkpoint` event among them. */
   takeEvents?: (checkpoint: { checkpoint_id: string; step: number }) => NewEvent[];
   /** They are in the log, with these ids. */

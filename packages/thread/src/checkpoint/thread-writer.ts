@@ -13,7 +13,7 @@ import { PieceMemory } from "./piece-memory.ts";
 import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
 import { ensureThread, guardThread, insertCheckpoint, insertPiece, insertWrite } from "./write-statements.ts";
 
-type Encode = (encoder: PieceEncoder) => WriteOp;
+export type Encode = (encoder: PieceEncoder) => WriteOp;
 
 interface Call {
   writer: Writer;
@@ -28,8 +28,16 @@ interface Batch {
   ops: WriteOp[];
   pieces: NewPiece[];
   created_at: string;
+  /** Lets it go to the database; until then it gathers. */
+  release: () => void;
   result: Promise<void>;
 }
+
+/** When a write is wanted in the database: `soon` is with whatever this turn of the event loop brings. */
+type Urgency = "soon" | "later";
+
+/** How long what nobody waits for is gathered: a commit of its own for each step of a graph costs more than the steps. */
+const LATER_MS = 5;
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -102,14 +110,25 @@ export class ThreadWriter {
   }
 
   /** Encodes now, and throws if it can't; writes soon, and resolves when that is durable. */
-  write(writer: Writer, encode: Encode): Promise<void> {
+  write(writer: Writer, encode: Encode, urgency: Urgency = "soon"): Promise<void> {
     const who = writer.lease ?? writer.invocation;
     if (who && this.#failed.has(who)) throw this.#failed.get(who);
     const batch = this.#batchFor(writer);
     const call = { writer, encode };
     this.#encodeInto(batch, call);
     batch.calls.push(call);
+    if (urgency === "soon") setImmediate(batch.release);
     return batch.result;
+  }
+
+  /** What the writer has given so far is durable. */
+  async settled(writer: Writer): Promise<void> {
+    const who = writer.lease ?? writer.invocation;
+    if (who && this.#failed.has(who)) throw this.#failed.get(who);
+    const last = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
+    if (!last) return;
+    for (const batch of this.#unfinished) batch.release();
+    await last.result;
   }
 
   /** An encoding that fails leaves the batch as it was. */
@@ -128,6 +147,15 @@ export class ThreadWriter {
     const before = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
     const knowledge = before?.knowledge ?? this.#knowledge;
     const memory = new PieceMemory(before?.memory ?? knowledge.memory);
+    this.#open?.release();
+    let release: () => void = () => undefined;
+    const gathered = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LATER_MS);
+      release = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
     const batch: Batch = {
       writer,
       knowledge,
@@ -136,9 +164,10 @@ export class ThreadWriter {
       ops: [],
       pieces: [],
       created_at: this.#ctx.now(),
+      release,
       result: Promise.resolve(),
     };
-    batch.result = this.#run(batch, before, this.#unfinished.at(-1)?.result);
+    batch.result = this.#run(batch, before, [gathered, this.#unfinished.at(-1)?.result]);
     // Whoever asked for the write sees its failure; this only keeps Node from calling it unhandled in between.
     batch.result.catch(() => undefined);
     this.#open = batch;
@@ -146,8 +175,8 @@ export class ThreadWriter {
     return batch;
   }
 
-  async #run(batch: Batch, before: Batch | undefined, previous: Promise<void> | undefined): Promise<void> {
-    await Promise.allSettled([nextTurn(), previous]);
+  async #run(batch: Batch, before: Batch | undefined, first: readonly unknown[]): Promise<void> {
+    await Promise.allSettled(first);
     if (this.#open === batch) this.#open = undefined;
     try {
       await before?.result;
@@ -275,10 +304,4 @@ function bytesOf(params: readonly SqlValue[]): number {
     (sum, p) => sum + (typeof p === "object" || typeof p === "string" ? (p?.length ?? 0) : 8),
     0,
   );
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

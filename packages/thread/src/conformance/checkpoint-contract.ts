@@ -2,6 +2,7 @@ import { checkpointFenceContract } from "./checkpoint-fence-contract.ts";
 import { checkpointForkContract } from "./checkpoint-fork-contract.ts";
 import { checkpointModelContract } from "./checkpoint-model-contract.ts";
 import { checkpointMutationContract } from "./checkpoint-mutation-contract.ts";
+import { checkpointPipelineContract } from "./checkpoint-pipeline-contract.ts";
 import { checkpointProjectionContract } from "./checkpoint-projection-contract.ts";
 import { checkpointPruneContract } from "./checkpoint-prune-contract.ts";
 import { checkpointSubgraphContract } from "./checkpoint-subgraph-contract.ts";
@@ -17,6 +18,7 @@ export function checkpointContract(open: OpenStorage): void {
   checkpointForkContract(open);
   checkpointWriterContract(open);
   checkpointFenceContract(open);
+  checkpointPipelineContract(open);
   checkpointPruneContract(open);
   checkpointSubgraphContract(open);
   checkpointProjectionContract(open);
