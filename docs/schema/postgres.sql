@@ -71,6 +71,7 @@ create table artifacts (
   version bigint not null,
   created_at text collate "C" not null,
   updated_at text collate "C" not null,
+  undone bigint default 0 not null,
   PRIMARY KEY (pk),
   UNIQUE (id)
 );
@@ -173,6 +174,7 @@ create table checkpoints (
   parent_id text collate "C",
   body bytea not null,
   metadata text collate "C" not null,
+  snapshot text collate "C",
   PRIMARY KEY (thread, seq)
 );
 
@@ -220,6 +222,19 @@ create table idempotency_keys (
   created_at text collate "C" not null,
   expires_at bigint not null,
   PRIMARY KEY (scope, key)
+);
+
+create table memory_changes (
+  pk bigint generated always as identity not null,
+  thread bigint not null,
+  checkpoint_id text collate "C",
+  scope text collate "C" not null,
+  namespace text collate "C" not null,
+  key text collate "C" not null,
+  before text collate "C",
+  after text collate "C",
+  created_at text collate "C" not null,
+  PRIMARY KEY (pk)
 );
 
 create table messages (
@@ -340,9 +355,37 @@ create table sessions (
   created_at text collate "C" not null,
   updated_at text collate "C" not null,
   user_id text collate "C",
+  inherits bigint default 0 not null,
   PRIMARY KEY (pk),
   UNIQUE (id),
   UNIQUE (thread_id)
+);
+
+create table snapshot_objects (
+  scope text collate "C" not null,
+  hash text collate "C" not null,
+  kind text collate "C" not null,
+  base text collate "C",
+  pack bigint not null,
+  start bigint not null,
+  size bigint not null,
+  PRIMARY KEY (scope, hash)
+);
+
+create table snapshot_packs (
+  pk bigint generated always as identity not null,
+  scope text collate "C" not null,
+  encoding text collate "C" not null,
+  size bigint not null,
+  content bytea not null,
+  created_ms bigint not null,
+  PRIMARY KEY (pk)
+);
+
+create table snapshot_scopes (
+  scope text collate "C" not null,
+  bytes bigint default 0 not null,
+  PRIMARY KEY (scope)
 );
 
 create table store_items (
@@ -421,6 +464,14 @@ create table user_profiles (
   PRIMARY KEY (scope, user_id)
 );
 
+create table workspaces (
+  thread bigint not null,
+  scope text collate "C" not null,
+  snapshot_id text collate "C" not null,
+  updated_at text collate "C" not null,
+  PRIMARY KEY (thread)
+);
+
 CREATE INDEX artifacts_by_scope ON public.artifacts USING btree (scope, pk);
 
 CREATE INDEX artifacts_by_session ON public.artifacts USING btree (session_id, pk);
@@ -447,6 +498,8 @@ CREATE UNIQUE INDEX events_one_end ON public.events USING btree (run) WHERE (eve
 
 CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE INDEX memory_changes_by_thread ON public.memory_changes USING btree (thread, pk);
+
 CREATE INDEX messages_by_id ON public.messages USING btree (id);
 
 CREATE INDEX messages_by_position ON public.messages USING btree (session_id, "position");
@@ -465,6 +518,8 @@ CREATE INDEX runs_to_compact ON public.runs USING btree (finished_at) WHERE (com
 
 CREATE INDEX sessions_by_scope ON public.sessions USING btree (scope, pk);
 
+CREATE INDEX snapshot_packs_by_scope ON public.snapshot_packs USING btree (scope, pk);
+
 CREATE INDEX store_items_by_expiry ON public.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX task_workspaces_by_conversation ON public.task_workspaces USING btree (conversation_id);
@@ -476,3 +531,5 @@ CREATE INDEX threads_by_expiry ON public.threads USING btree (expires_at) WHERE 
 CREATE INDEX threads_by_lineage ON public.threads USING btree (lineage);
 
 CREATE INDEX tool_calls_by_run ON public.tool_calls USING btree (run_id);
+
+CREATE INDEX workspaces_by_scope ON public.workspaces USING btree (scope);

@@ -58,7 +58,7 @@ CREATE TABLE artifacts (
   version integer not null,
   created_at text not null,
   updated_at text not null
-);
+, undone integer not null default 0);
 
 CREATE INDEX artifacts_by_scope on artifacts (scope, pk);
 
@@ -163,7 +163,7 @@ CREATE TABLE checkpoints (
   checkpoint_id text not null,
   parent_id text,
   body blob not null,
-  metadata text not null,
+  metadata text not null, snapshot text,
   primary key (thread, seq)
 ) without rowid;
 
@@ -223,6 +223,20 @@ CREATE TABLE idempotency_keys (
 ) without rowid;
 
 CREATE INDEX idempotency_keys_by_expiry on idempotency_keys (expires_at);
+
+CREATE TABLE memory_changes (
+  pk integer primary key autoincrement,
+  thread integer not null,
+  checkpoint_id text,
+  scope text not null,
+  namespace text not null,
+  key text not null,
+  before text,
+  after text,
+  created_at text not null
+);
+
+CREATE INDEX memory_changes_by_thread on memory_changes (thread, pk);
 
 CREATE TABLE messages (
   pk integer primary key autoincrement,
@@ -348,9 +362,36 @@ CREATE TABLE sessions (
   parent_checkpoint_id text,
   created_at text not null,
   updated_at text not null
-, user_id text);
+, user_id text, inherits integer not null default 0);
 
 CREATE INDEX sessions_by_scope on sessions (scope, pk);
+
+CREATE TABLE snapshot_objects (
+  scope text not null,
+  hash text not null,
+  kind text not null,
+  base text,
+  pack integer not null,
+  start integer not null,
+  size integer not null,
+  primary key (scope, hash)
+) without rowid;
+
+CREATE TABLE snapshot_packs (
+  pk integer primary key autoincrement,
+  scope text not null,
+  encoding text not null,
+  size integer not null,
+  content blob not null,
+  created_ms integer not null
+);
+
+CREATE INDEX snapshot_packs_by_scope on snapshot_packs (scope, pk);
+
+CREATE TABLE snapshot_scopes (
+  scope text not null primary key,
+  bytes integer not null default 0
+) without rowid;
 
 CREATE TABLE store_items (
   scope text not null,
@@ -435,3 +476,12 @@ CREATE TABLE user_profiles (
   updated_at text not null,
   primary key (scope, user_id)
 ) without rowid;
+
+CREATE TABLE workspaces (
+  thread integer not null primary key,
+  scope text not null,
+  snapshot_id text not null,
+  updated_at text not null
+) without rowid;
+
+CREATE INDEX workspaces_by_scope on workspaces (scope);

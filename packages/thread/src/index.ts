@@ -28,6 +28,20 @@ export { Store } from "./checkpoint/store.ts";
 export type * from "./definition-store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export type * from "./rate-limit-store.ts";
+export {
+  applyTreeChanges,
+  decodeTree,
+  EMPTY_TREE,
+  type EntryType,
+  encodeTree,
+  encodeTreeChange,
+  hashBlob,
+  hashTree,
+  sortEntries,
+  type TreeChange,
+  type TreeEntry,
+} from "./snapshot/tree.ts";
+export type * from "./snapshot-store.ts";
 export type * from "./storage.ts";
 export { type ContextOptions, contextText } from "./task/context-text.ts";
 export type { ProfileData, StoredProfile } from "./task/profile-data.ts";

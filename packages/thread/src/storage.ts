@@ -6,6 +6,7 @@ import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
 import type { Store } from "./checkpoint/store.ts";
 import type { DefinitionStore, RevisionStore } from "./definition-store.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
+import type { SnapshotStore } from "./snapshot-store.ts";
 import type { ProfileStore, TaskStore } from "./task/task-store.ts";
 
 /**
@@ -25,6 +26,7 @@ export interface Storage
   readonly artifacts: ArtifactStore;
   readonly profiles: ProfileStore;
   readonly tasks: TaskStore;
+  readonly snapshots: SnapshotStore;
   readonly apiKeys: ApiKeyStore;
   readonly rateLimits: RateLimitStore;
   readonly agents: DefinitionStore;

@@ -18,6 +18,7 @@ export function* deleteThread({ db, now }: SqlContext, thread_id: string): Tx<bo
          epoch = epoch + 1 where pk = ?`,
       "delete from checkpoints where thread = ?",
       "delete from checkpoint_writes where thread = ?",
+      "delete from workspaces where thread = ?",
     ].map((sql, i) => ({ sql: placeholders(dialect, sql), params: i === 0 ? [now(), thread.pk] : [thread.pk] })),
   );
   const othersLive = found.threads.some((one) => one.pk !== thread.pk && one.deleted_at === null);

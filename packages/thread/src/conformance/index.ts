@@ -13,5 +13,6 @@ export { runContract } from "./run-contract.ts";
 export { serializerContract } from "./serializer-contract.ts";
 export { sessionContract } from "./session-contract.ts";
 export { sessionManagerContract } from "./session-manager-contract.ts";
+export { snapshotContract } from "./snapshot-contract.ts";
 export { storeContract } from "./store-contract.ts";
 export { taskContract } from "./task-contract.ts";

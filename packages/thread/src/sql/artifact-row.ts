@@ -10,7 +10,7 @@ const OF_VERSION = ["v.version", "v.content_type", "v.size", "v.reason", "v.chec
 type ArtifactRow = Selectable<Tables["artifacts"]>;
 type VersionRow = Selectable<Tables["artifact_versions"]>;
 
-export type SummaryRow = Omit<ArtifactRow, "pk"> &
+export type SummaryRow = Omit<ArtifactRow, "pk" | "undone"> &
   Pick<VersionRow, "content_type" | "size" | "reason" | "checkpoint_id">;
 export type FullRow = SummaryRow & Pick<VersionRow, "content" | "encoding">;
 

@@ -8,7 +8,8 @@ import { scopeText } from "./scope.ts";
  * is not to be seen can't be told from what does not exist.
  */
 export function visibleTo({ scope, session_id, run_id }: ArtifactReader): Expression<SqlBool> {
-  const inScope: Expression<SqlBool> = scope === undefined ? sql`1 = 1` : sql`a.scope = ${scopeText(scope)}`;
+  const inScope: Expression<SqlBool> =
+    scope === undefined ? sql`a.undone = 0` : sql`a.undone = 0 and a.scope = ${scopeText(scope)}`;
   if (!isName(session_id)) return sql`${inScope} and a.visibility = 'public'`;
   const ofRun: Expression<SqlBool> = isName(run_id) ? sql`a.visibility = 'run' and a.run_id = ${run_id}` : sql`1 = 0`;
   return sql`${inScope} and (a.visibility = 'public'

@@ -17,6 +17,7 @@ export function* deleteSession(ctx: SqlContext, session_id: string, scope: strin
   yield* all([
     statement(q.deleteFrom("events").where("thread", "=", thread.pk)),
     statement(q.deleteFrom("tool_calls").where("thread", "=", thread.pk)),
+    statement(q.deleteFrom("memory_changes").where("thread", "=", thread.pk)),
     statement(scratch),
   ]);
   return (yield* changes(q.deleteFrom("sessions").where("id", "=", session_id))) === 1;

@@ -18,6 +18,7 @@ import { createProfileStore } from "./profile-store.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createRunStore } from "./run-store.ts";
 import { createSessionStore } from "./session-store.ts";
+import { createSnapshotStore } from "./snapshot-store.ts";
 import { createTaskStore } from "./task-store.ts";
 import { createToolJournal } from "./tool-journal.ts";
 
@@ -65,6 +66,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     artifacts: guard(createArtifactStore(ctx), requireOpen),
     profiles: guard(createProfileStore(ctx), requireOpen),
     tasks: guard(createTaskStore(ctx), requireOpen),
+    snapshots: guard(createSnapshotStore(ctx), requireOpen),
     apiKeys: guard(createApiKeyStore(ctx), requireOpen),
     rateLimits: guard(createRateLimitStore(ctx), requireOpen),
     agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),

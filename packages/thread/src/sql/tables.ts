@@ -21,6 +21,11 @@ export interface Tables extends RegistryTables {
   task_workspaces: TaskWorkspaceRow;
   chats: ChatRow;
   chat_messages: ChatMessageRow;
+  snapshot_scopes: SnapshotScopeRow;
+  snapshot_packs: SnapshotPackRow;
+  snapshot_objects: SnapshotObjectRow;
+  workspaces: WorkspaceRow;
+  memory_changes: MemoryChangeRow;
   api_keys: ApiKeyRow;
   rate_limits: RateLimitRow;
 }
@@ -65,6 +70,8 @@ export interface SessionRow {
   updated_at: string;
   /** Whose conversation it is, once a task was started on it. */
   user_id: string | null;
+  /** 1 for a fork whose message rows nobody has needed yet. */
+  inherits: Generated<number>;
 }
 
 interface MessageRow {
@@ -186,6 +193,8 @@ interface CheckpointRow {
   parent_id: string | null;
   body: Uint8Array;
   metadata: string;
+  /** The files of the workspace as they were. */
+  snapshot: string | null;
 }
 
 interface CheckpointWriteRow {
@@ -228,6 +237,8 @@ export interface ArtifactRow {
   version: number;
   created_at: string;
   updated_at: string;
+  /** 1 when it was made after the point its session was put back to. */
+  undone: Generated<number>;
 }
 
 export interface ArtifactVersionRow {
@@ -313,4 +324,52 @@ interface RateLimitRow {
   scope: string;
   /** When the bucket will be full again, in microseconds by the database's clock. */
   full_at: number;
+}
+
+interface SnapshotScopeRow {
+  scope: string;
+  /** What its packs take. Its row is the lock between those who store and the one who sweeps. */
+  bytes: Generated<number>;
+}
+
+interface SnapshotPackRow {
+  pk: Generated<number>;
+  scope: string;
+  encoding: string;
+  /** Of what it holds, before compression. */
+  size: number;
+  content: Uint8Array;
+  created_ms: number;
+}
+
+interface SnapshotObjectRow {
+  scope: string;
+  hash: string;
+  kind: string;
+  /** The tree that this one is kept as a change of. */
+  base: string | null;
+  pack: number;
+  start: number;
+  size: number;
+}
+
+interface WorkspaceRow {
+  thread: number;
+  scope: string;
+  snapshot_id: string;
+  updated_at: string;
+}
+
+interface MemoryChangeRow {
+  pk: Generated<number>;
+  thread: number;
+  /** The head when it was written; null before the first checkpoint. */
+  checkpoint_id: string | null;
+  scope: string;
+  namespace: string;
+  key: string;
+  /** Null for an item that was not there. */
+  before: string | null;
+  after: string | null;
+  created_at: string;
 }

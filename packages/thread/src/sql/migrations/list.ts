@@ -1,8 +1,16 @@
 import { first } from "./0001-first.ts";
 import { tasksAndChats } from "./0002-tasks-and-chats.ts";
 import { runIndexes } from "./0003-run-indexes.ts";
+import { snapshots } from "./0004-snapshots.ts";
 import { access } from "./0005-access.ts";
 import { agentsProvidersBudgets } from "./0006-agents-providers-budgets.ts";
 import type { Migration } from "./migration.ts";
 
-export const migrations: readonly Migration[] = [first, tasksAndChats, runIndexes, access, agentsProvidersBudgets];
+export const migrations: readonly Migration[] = [
+  first,
+  tasksAndChats,
+  runIndexes,
+  snapshots,
+  access,
+  agentsProvidersBudgets,
+];

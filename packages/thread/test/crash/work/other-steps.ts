@@ -1,3 +1,4 @@
+import { encodeTree, hashBlob, hashTree } from "../../../src/snapshot/tree.ts";
 import { converse, openSession } from "./session-steps.ts";
 import { hashOf, type Work } from "./work.ts";
 
@@ -36,6 +37,21 @@ export async function files(work: Work): Promise<void> {
   }
   const gone = await artifacts.createArtifact({ session_id, name: "gone", artifact_type: "artifact", content });
   await artifacts.deleteArtifact(gone.id, reader);
+  await workspace(work, session_id);
+}
+
+async function workspace({ storage, next }: Work, session_id: string): Promise<void> {
+  const { snapshots } = storage;
+  const { thread_id = "" } = (await storage.getSession(session_id)) ?? {};
+  const held = Buffer.from(`${next()}`);
+  const root = encodeTree([{ name: "n", type: "file", mode: 0o644, hash: hashBlob(held) }]);
+  const objects = [hashBlob(held), hashTree(root)];
+  const bytes = await snapshots.putObjects({}, [
+    { hash: hashBlob(held), kind: "blob", content: held },
+    { hash: hashTree(root), kind: "tree", content: root },
+  ]);
+  await snapshots.saveSnapshot({ thread_id, snapshot_id: hashTree(root), objects, bytes });
+  await snapshots.sweepSnapshots({ scope: {} });
 }
 
 /** Two items that are only ever written together, so that half of a batch would show. */

@@ -1,0 +1,213 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { EMPTY_TREE, encodeTree, encodeTreeChange, hashBlob, hashTree, type TreeEntry } from "../snapshot/tree.ts";
+import type { NewSnapshotObject } from "../snapshot-store.ts";
+import type { Storage } from "../storage.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { NO_TIME, startRun } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+const ANN = { user: "ann" };
+const BOB = { user: "bob" };
+
+function blob(content: string | Uint8Array): NewSnapshotObject {
+  const bytes = Buffer.from(content as string);
+  return { hash: hashBlob(bytes), kind: "blob", content: bytes };
+}
+
+function tree(...entries: TreeEntry[]): NewSnapshotObject {
+  const content = encodeTree(entries);
+  return { hash: hashTree(content), kind: "tree", content };
+}
+
+function file(name: string, { hash }: NewSnapshotObject): TreeEntry {
+  return { name, type: "file", mode: 0o644, hash };
+}
+
+/** A workspace with one file of this content, stored and saved as the thread's. */
+async function save(storage: Storage, thread_id: string, content: string, scope = {}): Promise<string> {
+  const held = blob(content);
+  const root = tree(file("a.txt", held));
+  const bytes = await storage.snapshots.putObjects(scope, [held, root]);
+  const missing = await storage.snapshots.saveSnapshot({
+    thread_id,
+    snapshot_id: root.hash,
+    objects: [held.hash, root.hash],
+    bytes,
+  });
+  expect(missing).toEqual([]);
+  return root.hash;
+}
+
+const NOW = { grace_ms: -60_000 };
+
+export function snapshotContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("objects", () => {
+    test("come back as they went in, stored once, large, small, odd and empty ones", async ({ storage, second }) => {
+      const { snapshots } = storage;
+      const objects = [blob(""), blob("\0\ud83d\ude00"), blob(randomBytes(700_000)), ...many(300)];
+      expect(
+        await snapshots.missingObjects(
+          {},
+          objects.map(({ hash }) => hash),
+        ),
+      ).toHaveLength(objects.length);
+      const added = await snapshots.putObjects({}, [...objects, ...objects]);
+      expect(added).toBeGreaterThan(700_000);
+      expect(await snapshots.snapshotBytes({})).toBe(added);
+      expect(await snapshots.putObjects({}, objects)).toBe(0);
+      expect(
+        await snapshots.missingObjects(
+          {},
+          objects.map(({ hash }) => hash),
+        ),
+      ).toEqual([]);
+      const other = second ? await second() : storage;
+      const read = await other.snapshots.readObjects(
+        {},
+        objects.map(({ hash }) => hash),
+      );
+      for (const { hash, content } of objects) expect(Buffer.from(read.get(hash) ?? "gone").equals(content)).toBe(true);
+    });
+
+    test("small ones that compress take less than they hold", async ({ storage }) => {
+      const objects = Array.from({ length: 200 }, (_, i) => blob(`${i} ${"the same words over and over ".repeat(30)}`));
+      const held = objects.reduce((sum, { content }) => sum + content.length, 0);
+      expect(await storage.snapshots.putObjects({}, objects)).toBeLessThan(held / 10);
+    });
+
+    test("belong to their scope: another one neither finds nor reads them", async ({ storage }) => {
+      const secret = blob("secret");
+      await storage.snapshots.putObjects(ANN, [secret]);
+      expect(await storage.snapshots.missingObjects(BOB, [secret.hash])).toEqual([secret.hash]);
+      for (const scope of [BOB, {}]) {
+        await expect(storage.snapshots.readObjects(scope, [secret.hash])).rejects.toMatchObject({
+          code: "snapshot_not_found",
+        });
+      }
+      expect((await storage.snapshots.readObjects(ANN, [secret.hash])).size).toBe(1);
+    });
+
+    test("a tree kept as a change of a change comes back whole", async ({ storage }) => {
+      const [one, two, three] = [blob("1"), blob("2"), blob("3")];
+      const whole = tree(file("a", one), file("b", two));
+      const then = tree(file("a", three), file("b", two));
+      const last = tree(file("a", three), file("c", one));
+      const change = (to: NewSnapshotObject, base: string, set: TreeEntry[], gone: string[]) => ({
+        ...to,
+        base,
+        content: encodeTreeChange({ base, set, gone }),
+      });
+      await storage.snapshots.putObjects({}, [one, two, three, whole]);
+      await storage.snapshots.putObjects({}, [change(then, whole.hash, [file("a", three)], [])]);
+      await storage.snapshots.putObjects({}, [change(last, then.hash, [file("c", one)], ["b"])]);
+      const read = await storage.snapshots.readObjects({}, [last.hash, whole.hash, EMPTY_TREE]);
+      expect(Buffer.from(read.get(last.hash) ?? "").equals(last.content)).toBe(true);
+      expect(Buffer.from(read.get(whole.hash) ?? "").equals(whole.content)).toBe(true);
+      expect(Buffer.from(read.get(EMPTY_TREE) ?? "").toString()).toBe("[]");
+    });
+  });
+
+  describe("a workspace", () => {
+    test("stands where it was saved, also after a reopen, and counts for its session", async ({ storage, reopen }) => {
+      const { thread_id, id } = await storage.createSession({});
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBeNull();
+      const before = (await storage.getSession(id))?.storage_bytes ?? 0;
+      const saved = await save(storage, thread_id, "one");
+      const again = reopen ? await reopen() : storage;
+      expect(await again.snapshots.currentSnapshot(thread_id)).toBe(saved);
+      expect((await again.getSession(id))?.storage_bytes).toBeGreaterThan(before);
+    });
+
+    test("is not moved to what is not stored, and is told what is missing", async ({ storage }) => {
+      const { thread_id } = await storage.createSession({});
+      const saved = await save(storage, thread_id, "one");
+      const lost = blob("never stored");
+      const root = tree(file("a", lost));
+      await storage.snapshots.putObjects({}, [root]);
+      const attempt = { thread_id, snapshot_id: root.hash, objects: [root.hash, lost.hash], bytes: 0 };
+      expect(await storage.snapshots.saveSnapshot(attempt)).toEqual([lost.hash]);
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBe(saved);
+    });
+
+    test("is not moved by a worker whose run was taken over", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const thread_id = lease.thread_id;
+      await storage.renewLease(lease, NO_TIME);
+      await storage.claimRun({ owner: "other", lease_ms: 1_000, session_id });
+      const root = tree();
+      const late = { thread_id, snapshot_id: root.hash, objects: [], bytes: 0, lease };
+      await expect(storage.snapshots.saveSnapshot(late)).rejects.toMatchObject({ code: "stale_epoch" });
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBeNull();
+    });
+
+    test("of a thread that is not there can't be saved", async ({ storage }) => {
+      const late = { thread_id: "nothing", snapshot_id: EMPTY_TREE, objects: [], bytes: 0 };
+      await expect(storage.snapshots.saveSnapshot(late)).rejects.toMatchObject({ code: "thread_not_found" });
+    });
+  });
+
+  describe("a sweep", () => {
+    test("removes what nothing leads to, and only that", async ({ storage }) => {
+      const { thread_id } = await storage.createSession({});
+      const { thread_id: other } = await storage.createSession({ scopes: ANN });
+      const garbage = [blob("garbage"), blob(randomBytes(300_000))];
+      await storage.snapshots.putObjects({}, garbage);
+      const kept = await save(storage, thread_id, "kept");
+      const anns = await save(storage, other, "ann's", ANN);
+      const before = await storage.snapshots.snapshotBytes({});
+      const report = await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW });
+      expect(report).toMatchObject({ objects: 2, forgotten: 0 });
+      expect(await storage.snapshots.snapshotBytes({})).toBe(before - report.bytes);
+      expect(report.bytes).toBeGreaterThan(300_000);
+      expect(
+        await storage.snapshots.missingObjects(
+          {},
+          garbage.map(({ hash }) => hash),
+        ),
+      ).toHaveLength(2);
+      await storage.snapshots.readObjects({}, [kept, blob("kept").hash]);
+      await storage.snapshots.readObjects(ANN, [anns, blob("ann's").hash]);
+    });
+
+    test("leaves what is young alone: it may be about to be named", async ({ storage }) => {
+      await storage.snapshots.putObjects({}, [blob("on its way")]);
+      expect(await storage.snapshots.sweepSnapshots({ scope: {} })).toMatchObject({ objects: 0 });
+      expect(await storage.snapshots.missingObjects({}, [blob("on its way").hash])).toEqual([]);
+    });
+
+    test("keeps the tree that a kept one is a change of, and packs that are half empty are written anew", async ({
+      storage,
+    }) => {
+      const { thread_id } = await storage.createSession({});
+      const files = many(60);
+      const whole = tree(...files.slice(0, 2).map((each, i) => file(`f${i}`, each)));
+      const next = tree(file("f0", files[0] as NewSnapshotObject));
+      const change = encodeTreeChange({ base: whole.hash, set: [], gone: ["f1"] });
+      await storage.snapshots.putObjects({}, [...files, whole]);
+      await storage.snapshots.putObjects({}, [{ ...next, base: whole.hash, content: change }]);
+      const saved = { thread_id, snapshot_id: next.hash, objects: [next.hash], bytes: 0 };
+      expect(await storage.snapshots.saveSnapshot(saved)).toEqual([]);
+      const before = await storage.snapshots.snapshotBytes({});
+      await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW });
+      expect(await storage.snapshots.snapshotBytes({})).toBeLessThan(before / 5);
+      const read = await storage.snapshots.readObjects({}, [next.hash, files[0]?.hash ?? ""]);
+      expect(Buffer.from(read.get(next.hash) ?? "").equals(next.content)).toBe(true);
+      expect(Buffer.from(read.get(files[0]?.hash ?? "") ?? "").equals(files[0]?.content ?? Buffer.of())).toBe(true);
+    });
+
+    test("lets go of a deleted session's files", async ({ storage }) => {
+      const { thread_id, id } = await storage.createSession({});
+      await save(storage, thread_id, "mine");
+      await storage.deleteSession(id);
+      await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW });
+      expect(await storage.snapshots.snapshotBytes({})).toBe(0);
+    });
+  });
+}
+
+function many(count: number): NewSnapshotObject[] {
+  return Array.from({ length: count }, (_, i) => blob(Buffer.concat([Buffer.from(`${i}`), randomBytes(1_000)])));
+}

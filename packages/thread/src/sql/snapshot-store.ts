@@ -1,0 +1,133 @@
+import { AppError, type Scope } from "@cognition/contract";
+import { EMPTY_TREE } from "../snapshot/tree.ts";
+import type { NewSnapshotObject, SavedSnapshot, SnapshotStore } from "../snapshot-store.ts";
+import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { placeholders } from "./dialect.ts";
+import { advanceLeased, writeLeased } from "./lease-fence.ts";
+import { scopeText } from "./scope.ts";
+import { packObjects } from "./snapshot-pack.ts";
+import { insertPack, lockScope } from "./snapshot-pack-rows.ts";
+import { readObjects } from "./snapshot-read.ts";
+import { sweepSnapshots } from "./snapshot-sweep.ts";
+import { all, changes, type SqlValue, type Statement, type Tx } from "./statement.ts";
+import { advanceThread, explainRefusal } from "./thread-row.ts";
+
+export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
+  const { db } = ctx;
+  return {
+    missingObjects: async (scope, hashes) => {
+      const wanted = [...new Set(hashes)].filter((hash) => hash !== EMPTY_TREE);
+      if (wanted.length === 0) return [];
+      const [found] = await db.readAll([selectKnown(db, scopeText(scope), wanted)]);
+      return without(wanted, found?.rows ?? []);
+    },
+    putObjects: (scope, objects) => putObjects(ctx, scope, objects),
+    readObjects: (scope, hashes) => readObjects(db, scopeText(scope), hashes),
+    saveSnapshot: (snapshot) => saveSnapshot(ctx, snapshot),
+    currentSnapshot: async (thread_id) => {
+      const [row] = await db.read(
+        db.q
+          .selectFrom("workspaces")
+          .innerJoin("threads", "threads.pk", "workspaces.thread")
+          .select("workspaces.snapshot_id")
+          .where("threads.thread_id", "=", thread_id),
+      );
+      return row?.snapshot_id ?? null;
+    },
+    snapshotsOf: async (thread_id, checkpoint_ids) => {
+      const sql = `select c.checkpoint_id, c.snapshot from checkpoints c join threads t on t.pk = c.thread
+        where t.thread_id = ? and c.ns = '' and c.snapshot is not null and c.checkpoint_id in (${db.dialect.eachText})`;
+      const params = [thread_id, JSON.stringify(checkpoint_ids)];
+      const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params }]);
+      return new Map((found?.rows ?? []).map((row) => [String(row["checkpoint_id"]), String(row["snapshot"])]));
+    },
+    snapshotBytes: async (scope) => {
+      const query = db.q.selectFrom("snapshot_scopes").select("bytes").where("scope", "=", scopeText(scope));
+      return (await db.read(query))[0]?.bytes ?? 0;
+    },
+    sweepSnapshots: (sweep) => sweepSnapshots(ctx, sweep),
+  };
+}
+
+function selectKnown({ dialect }: Database, scope: string, hashes: readonly string[]): Statement {
+  const sql = `select hash from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
+  return { sql: placeholders(dialect, sql), params: [scope, JSON.stringify(hashes)], prepare: true };
+}
+
+function without(wanted: readonly string[], rows: readonly Record<string, SqlValue>[]): string[] {
+  const known = new Set(rows.map(({ hash }) => hash));
+  return wanted.filter((hash) => !known.has(hash));
+}
+
+async function putObjects({ db }: SqlContext, scope: Scope, objects: readonly NewSnapshotObject[]): Promise<number> {
+  const unique = [...new Map(objects.map((object) => [object.hash, object])).values()];
+  const owner = scopeText(scope);
+  const [known] =
+    unique.length === 0
+      ? []
+      : await db.readAll([
+          selectKnown(
+            db,
+            owner,
+            unique.map(({ hash }) => hash),
+          ),
+        ]);
+  const missing = new Set(
+    without(
+      unique.map(({ hash }) => hash),
+      known?.rows ?? [],
+    ),
+  );
+  const packs = await packObjects(unique.filter(({ hash }) => missing.has(hash)));
+  let bytes = 0;
+  // A transaction each: none of them holds up other writers for long, and an object means nothing before it is named.
+  for (const pack of packs) bytes += await db.transaction(() => insertPack(db, owner, pack));
+  return bytes;
+}
+
+async function saveSnapshot(ctx: SqlContext, snapshot: SavedSnapshot): Promise<string[]> {
+  const { db } = ctx;
+  const { lease, thread_id } = snapshot;
+  const save = () => db.transaction(() => savePointer(ctx, snapshot));
+  if (lease) return writeLeased(db, lease, save);
+  return save().catch(async (error) => {
+    throw error?.code === "stale_epoch" ? await explainRefusal(db, { thread_id }, undefined) : error;
+  });
+}
+
+function* savePointer(
+  { db, now }: SqlContext,
+  { thread_id, snapshot_id, objects, bytes, lease }: SavedSnapshot,
+): Tx<string[]> {
+  const fence = lease ? advanceLeased(db, lease, { thread_id }) : advanceThread(db, { thread_id }, { events: 0 });
+  const [thread] = yield* all([fence]);
+  const [row] = (thread?.rows ?? []) as unknown as { pk: number; scope: string }[];
+  if (!row) throw new AppError("thread_not_found", `There is no thread ${thread_id}`);
+  const { pk, scope } = row;
+  const named = [...new Set([snapshot_id, ...objects])].filter((hash) => hash !== EMPTY_TREE);
+  // Locked first: what is found now can't be swept before this commits and leads to it.
+  const [, known] = yield* all([lockScope(db, scope, 0), selectKnown(db, scope, named)]);
+  const missing = without(named, known?.rows ?? []);
+  if (missing.length > 0) return missing;
+  yield* moveWorkspace(db, { thread: pk, scope, snapshot_id, updated_at: now() });
+  if (bytes > 0) {
+    yield* changes(
+      db.q
+        .updateTable("threads")
+        .set((eb) => ({ bytes: eb("bytes", "+", bytes) }))
+        .where("pk", "=", pk),
+    );
+  }
+  return [];
+}
+
+/** Where the thread's files stand from now on. */
+export function* moveWorkspace(
+  { q }: Database,
+  row: { thread: number; scope: string; snapshot_id: string; updated_at: string },
+): Tx<void> {
+  const { snapshot_id, updated_at } = row;
+  const insert = q.insertInto("workspaces").values(row);
+  yield* changes(insert.onConflict((conflict) => conflict.column("thread").doUpdateSet({ snapshot_id, updated_at })));
+}

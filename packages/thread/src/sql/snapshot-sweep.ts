@@ -1,0 +1,228 @@
+import type { Scope } from "@cognition/contract";
+import { decodeTree } from "../snapshot/tree.ts";
+import type { NewSnapshotObject, SweepReport } from "../snapshot-store.ts";
+import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { placeholders } from "./dialect.ts";
+import { scopeText } from "./scope.ts";
+import { packObjects, unpack } from "./snapshot-pack.ts";
+import { insertPack, lockScope } from "./snapshot-pack-rows.ts";
+import { readObjects } from "./snapshot-read.ts";
+
+import { all, type QueryResult, type SqlValue, type Statement, type Tx } from "./statement.ts";
+
+interface Sweep {
+  scope: Scope;
+  grace_ms?: number;
+  max_bytes?: number;
+}
+
+const GRACE_MS = 3_600_000;
+const PORTION = 500;
+/** A pack of which less than this is still led to is written anew with only that. */
+const WORTH_KEEPING = 0.5;
+/** Of the snapshots that may be let go, so many at a time, oldest first, until the rest fits. */
+const STEP = 0.1;
+
+interface ObjectRow {
+  hash: string;
+  kind: string;
+  base: string | null;
+  pack: number;
+  start: number;
+  size: number;
+}
+
+export async function sweepSnapshots(ctx: SqlContext, sweep: Sweep): Promise<SweepReport> {
+  const { db } = ctx;
+  const scope = scopeText(sweep.scope);
+  const grace = sweep.grace_ms ?? GRACE_MS;
+  const report = { ...(await sweepOnce(db, scope, grace)), forgotten: 0 };
+  const { max_bytes } = sweep;
+  if (max_bytes === undefined) return report;
+  while ((await bytesOf(db, scope)) > max_bytes) {
+    const forgotten = await db.transaction(() => forgetOldest(db, scope));
+    if (forgotten === 0) break;
+    const { objects, bytes } = await sweepOnce(db, scope, grace);
+    report.forgotten += forgotten;
+    report.objects += objects;
+    report.bytes += bytes;
+  }
+  return report;
+}
+
+async function bytesOf({ q, read }: Database, scope: string): Promise<number> {
+  const query = q.selectFrom("snapshot_scopes").select("bytes").where("scope", "=", scope);
+  return (await read(query))[0]?.bytes ?? 0;
+}
+
+/**
+ * Marks while others go on storing, then removes under the scope's lock: what has come to be led to in the meantime is
+ * marked before anything goes, and whoever saves a snapshot afterwards is told what he can't find any more.
+ */
+async function sweepOnce(db: Database, scope: string, grace_ms: number): Promise<{ objects: number; bytes: number }> {
+  const marked = new Set<string>();
+  await mark(db, scope, marked, rootsIn(await db.readAll(selectRoots(db, scope))));
+  for (;;) {
+    const late = new Set<string>();
+    const done = await db.transaction(function* (): Tx<{ objects: number; bytes: number } | undefined> {
+      yield* all([lockScope(db, scope, 0)]);
+      for (const root of rootsIn(yield* all(selectRoots(db, scope)))) if (!marked.has(root)) late.add(root);
+      return late.size > 0 ? undefined : yield* remove(db, scope, marked, grace_ms);
+    });
+    if (done) return compact(db, scope, done);
+    await mark(db, scope, marked, [...late]);
+  }
+}
+
+function selectRoots({ dialect }: Database, scope: string): Statement[] {
+  const ofCheckpoints = `select distinct c.snapshot as root from threads t join checkpoints c on c.thread = t.pk
+    where t.scope = ? and c.snapshot is not null`;
+  const ofWorkspaces = "select snapshot_id as root from workspaces where scope = ?";
+  return [ofCheckpoints, ofWorkspaces].map((sql) => ({ sql: placeholders(dialect, sql), params: [scope] }));
+}
+
+function rootsIn(results: readonly QueryResult[]): string[] {
+  return results.flatMap(({ rows }) => rows.map(({ root }) => String(root)));
+}
+
+type Kinds = ReadonlyMap<string, Pick<ObjectRow, "kind" | "base">>;
+
+/** A root that was let go before, or whose trees are not all there, marks what there is of it. */
+async function mark(db: Database, scope: string, marked: Set<string>, roots: readonly string[]): Promise<void> {
+  const kinds = await kindsOf(db, scope);
+  let trees = roots.filter((root) => kinds.has(root));
+  for (const root of roots) marked.add(root);
+  while (trees.length > 0) {
+    const next: string[] = [];
+    for (let i = 0; i < trees.length; i += PORTION) {
+      const contents = await readObjects(db, scope, trees.slice(i, i + PORTION));
+      const named = new Set([...contents.values()].flatMap((content) => decodeTree(content).map(({ hash }) => hash)));
+      const fresh = [...named].filter((hash) => !marked.has(hash));
+      for (const hash of fresh) marked.add(hash);
+      next.push(...fresh.filter((hash) => kinds.get(hash)?.kind === "tree"));
+    }
+    trees = next;
+  }
+  markBases(kinds, marked);
+}
+
+/** A tree that is kept as a change of another needs that one. */
+function markBases(kinds: Kinds, marked: Set<string>): void {
+  for (const hash of marked) {
+    for (let base = kinds.get(hash)?.base; base && !marked.has(base); base = kinds.get(base)?.base) marked.add(base);
+  }
+}
+
+async function kindsOf(db: Database, scope: string): Promise<Kinds> {
+  const query = db.q.selectFrom("snapshot_objects").select(["hash", "kind", "base"]).where("scope", "=", scope);
+  return new Map((await db.read(query)).map(({ hash, kind, base }) => [hash, { kind, base }]));
+}
+
+function* remove(
+  db: Database,
+  scope: string,
+  marked: ReadonlySet<string>,
+  grace_ms: number,
+): Tx<{ objects: number; bytes: number }> {
+  const { dialect } = db;
+  const sql = `select o.hash, o.pack from snapshot_objects o join snapshot_packs p on p.pk = o.pack
+    where o.scope = ? and p.created_ms <= ${dialect.nowMs} - ?`;
+  const [old] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms] }]);
+  const garbage = (old?.rows ?? []).map(({ hash }) => String(hash)).filter((hash) => !marked.has(hash));
+  for (let i = 0; i < garbage.length; i += PORTION) {
+    const each = `delete from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
+    const params: SqlValue[] = [scope, JSON.stringify(garbage.slice(i, i + PORTION))];
+    yield* all([{ sql: placeholders(dialect, each), params }]);
+  }
+  return { objects: garbage.length, bytes: yield* removeEmptyPacks(db, scope, grace_ms) };
+}
+
+function* removeEmptyPacks(db: Database, scope: string, grace_ms: number): Tx<number> {
+  const { dialect } = db;
+  const sql = `delete from snapshot_packs where scope = ? and created_ms <= ${dialect.nowMs} - ?
+    and pk not in (select o.pack from snapshot_objects o where o.scope = ?) returning length(content) as bytes`;
+  const [gone] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms, scope] }]);
+  const bytes = (gone?.rows ?? []).reduce((sum, row) => sum + Number(row["bytes"]), 0);
+  if (bytes > 0) yield* all([lockScope(db, scope, -bytes)]);
+  return bytes;
+}
+
+/** Packs of which little is left are written anew; readers find the objects in either. */
+async function compact(
+  db: Database,
+  scope: string,
+  done: { objects: number; bytes: number },
+): Promise<{ objects: number; bytes: number }> {
+  if (done.objects === 0) return done;
+  let { bytes } = done;
+  for (const pack of await sparsePacks(db, scope)) bytes += await rewrite(db, scope, pack);
+  return { objects: done.objects, bytes };
+}
+
+async function sparsePacks(db: Database, scope: string): Promise<number[]> {
+  const sql = `select p.pk from snapshot_packs p join snapshot_objects o on o.scope = p.scope and o.pack = p.pk
+    where p.scope = ? group by p.pk having sum(o.size) < ${WORTH_KEEPING} * max(p.size)`;
+  const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params: [scope] }]);
+  return (found?.rows ?? []).map(({ pk }) => pk as number);
+}
+
+async function rewrite(db: Database, scope: string, pack: number): Promise<number> {
+  const [stored, held] = await db.readAll([
+    { sql: placeholders(db.dialect, "select encoding, content from snapshot_packs where pk = ?"), params: [pack] },
+    {
+      sql: placeholders(
+        db.dialect,
+        "select hash, kind, base, start, size from snapshot_objects where scope = ? and pack = ?",
+      ),
+      params: [scope, pack],
+    },
+  ]);
+  const row = stored?.rows[0];
+  const objects = (held?.rows ?? []) as unknown as ObjectRow[];
+  if (!row || objects.length === 0) return 0;
+  const plain = await unpack(String(row["encoding"]), row["content"] as Uint8Array);
+  const kept = objects.map(
+    ({ hash, kind, base, start, size }): NewSnapshotObject => ({
+      hash,
+      kind: kind as NewSnapshotObject["kind"],
+      content: plain.subarray(start, start + size),
+      ...(base === null ? {} : { base }),
+    }),
+  );
+  const packs = await packObjects(kept);
+  const before = (row["content"] as Uint8Array).length;
+  return db.transaction(function* (): Tx<number> {
+    const gone = "delete from snapshot_objects where scope = ? and pack = ?";
+    yield* all([
+      lockScope(db, scope, -before),
+      { sql: placeholders(db.dialect, gone), params: [scope, pack] },
+      { sql: placeholders(db.dialect, "delete from snapshot_packs where pk = ?"), params: [pack] },
+    ]);
+    let after = 0;
+    for (const one of packs) after += yield* insertPack(db, scope, one);
+    return before - after;
+  });
+}
+
+/**
+ * The oldest checkpoints lose their files: never a thread's head, the place of another workspace, a checkpoint that a
+ * fork began at, or one that waits for an answer.
+ */
+function* forgetOldest(db: Database, scope: string): Tx<number> {
+  const { dialect } = db;
+  const sql = `select c.snapshot, max(c.seq) as newest, max(t.pk) as thread
+    from threads t join checkpoints c on c.thread = t.pk
+    where t.scope = ? and c.snapshot is not null and c.snapshot not in (select w.snapshot_id from workspaces w where w.scope = ?)
+      and c.snapshot not in (select h.snapshot from threads x join checkpoints h on h.thread = x.pk and h.checkpoint_id = x.head
+        where x.scope = ? and h.snapshot is not null)
+    group by c.snapshot order by max(t.pk), max(c.seq)`;
+  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, scope, scope] }]);
+  const snapshots = (found?.rows ?? []).map(({ snapshot }) => String(snapshot));
+  const oldest = snapshots.slice(0, Math.ceil(snapshots.length * STEP));
+  if (oldest.length === 0) return 0;
+  const clear = `update checkpoints set snapshot = null where snapshot in (${dialect.eachText})
+    and thread in (select pk from threads where scope = ?)`;
+  const [cleared] = yield* all([{ sql: placeholders(dialect, clear), params: [JSON.stringify(oldest), scope] }]);
+  return cleared?.changes ?? 0;
+}
