@@ -7,6 +7,7 @@ import type { Config } from "./config/config-schema.ts";
 import { modelSettings } from "./config/model-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
+import { isLoopback } from "./http/guard/known-host.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
@@ -72,6 +73,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     backend: options.sandbox ?? config.sandbox.backend,
     environment: env,
     limits: config.sandbox.limits,
+    exposure: {
+      scoping: config.scoping.enabled,
+      loopback: isLoopback(config.server.host),
+      allowUnisolated: config.sandbox.allow_unisolated,
+    },
     ...(options.state_database ? { stateDatabase: options.state_database } : {}),
   });
   const openAgent = createAgentOpener({

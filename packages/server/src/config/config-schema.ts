@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AuthSection, CorsSection, RateLimitSection } from "./section/access.ts";
 import { ModelsSection } from "./section/models.ts";
 import { Persistence } from "./section/persistence.ts";
 import { SandboxSection } from "./section/sandbox.ts";
@@ -23,6 +24,9 @@ export const ConfigSchema = z.strictObject({
   persistence: Persistence,
   sandbox: SandboxSection,
   scoping: ScopingSection,
+  auth: AuthSection,
+  cors: CorsSection,
+  rate_limit: RateLimitSection,
   sse: SseSection,
   runs: RunsSection,
   models: ModelsSection,

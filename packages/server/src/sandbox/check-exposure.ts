@@ -21,7 +21,7 @@ export function checkExposure({ backend, isolation }: SandboxCapabilities, expos
     return [`${reason} Use bubblewrap or docker before others use this server.`];
   throw new AppError(
     "invalid_config",
-    `${reason} On an address that others can reach the server does not start like this: set COGNITION_SANDBOX_BACKEND to bubblewrap or docker, listen on 127.0.0.1, or allow it explicitly in the configuration.`,
+    `${reason} On an address that others can reach the server does not start like this: set COGNITION_SANDBOX_BACKEND to bubblewrap or docker, listen on 127.0.0.1, or set sandbox.allow_unisolated (COGNITION_SANDBOX_ALLOW_UNISOLATED).`,
     { details: { backend } },
   );
 }

@@ -63,7 +63,7 @@ describe("where values come from", () => {
     const project = write("project", "server:\n  host: project\n  port: 2\n");
     const flags = { "server.port": { flag: "--port", text: "4" } };
     const { config, origins } = load({ COGNITION_HOST: "environment", COGNITION_PORT: "3" }, flags);
-    expect(config.server).toEqual({ host: "environment", port: 4 });
+    expect(config.server).toMatchObject({ host: "environment", port: 4 });
     expect(config.log.level).toBe("debug");
     expect(config.sse.retry_interval).toBe(10);
     const place = (path: string) => describeOrigin(origins.get(path) ?? { from: "default" });
@@ -164,7 +164,7 @@ describe("in a file", () => {
       'server: {host: "${HOST}", port: "${NO_PORT:-9000}"}\nscoping: {enabled: "${ON:-true}"}\npersistence: {uri: "sqlite:${A}-$${A}.db"}\n',
     );
     const { config } = load({ HOST: "there", A: "1", ON: "" });
-    expect(config.server).toEqual({ host: "there", port: 9000 });
+    expect(config.server).toMatchObject({ host: "there", port: 9000 });
     expect(config.scoping.enabled).toBe(true);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax under test
     expect(config.persistence.uri).toBe("sqlite:1-${A}.db");
@@ -175,7 +175,12 @@ describe("in a file", () => {
     ["a variable that is not set", 'log:\n  level: "${LEVEL}"\n', 2, "the variable LEVEL is not set"],
     ["an unfinished one", 'log:\n  level: "${LEVEL"\n', 2, '"${LEVEL" is no variable'],
     ["an unknown section", "log: {}\nserve:\n  port: 1\n", 2, "unknown key serve; valid are server, workspace,"],
-    ["an unknown key", "server:\n  prot: 1\n", 2, "unknown key server.prot; valid are host, port. Did you mean port?"],
+    [
+      "an unknown key",
+      "server:\n  prot: 1\n",
+      2,
+      "unknown key server.prot; valid are host, port, hosts. Did you mean port?",
+    ],
     ["a value of another type", 'server:\n  port: "8000"\n', 2, "server.port must be a whole number from 0 to 65535"],
     ["a value out of range", "server:\n\n  port: 70000\n", 3, "server.port must be a whole number from 0 to 65535"],
     ["an unknown choice", "sandbox:\n  backend: jail\n", 2, "must be one of local, bubblewrap, docker"],

@@ -1,6 +1,6 @@
 import { DEFAULT_MAX_OUTPUT_BYTES, SandboxBackend } from "@cognition/contract";
 import { z } from "zod";
-import { decimal, oneOf, option, section, wholeNumber, words } from "../option.ts";
+import { decimal, oneOf, onOff, option, section, wholeNumber, words } from "../option.ts";
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
@@ -55,6 +55,9 @@ const Limits = section({
 export const SandboxSection = section({
   backend: option(oneOf(SandboxBackend.options as ["local", "bubblewrap", "docker"]).default("local"), {
     description: "Where commands run. `local` does not isolate: commands run as the server's user.",
+  }),
+  allow_unisolated: option(onOff().default(false), {
+    description: "Start with scoping and a sandbox that does not isolate, on an address that others can reach.",
   }),
   docker: Docker,
   limits: Limits,

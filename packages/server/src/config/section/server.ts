@@ -11,6 +11,10 @@ export const ServerSection = section({
     description: "The port to listen on; 0 for any free one.",
     env: "COGNITION_PORT",
   }),
+  hosts: option(z.array(z.string(), { error: "must be a list of host names" }).default([]), {
+    description:
+      "Names by which this server is reached, besides addresses and localhost; a request for another is refused. `*` for any.",
+  }),
 });
 
 export const WorkspaceSection = section({

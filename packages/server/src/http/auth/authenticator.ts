@@ -1,17 +1,8 @@
-import type { AuthMode, Scope } from "@cognition/contract";
+import type { AuthMode } from "@cognition/contract";
 import type { ApiKeyStore } from "@cognition/thread";
+import { type Authenticate, authenticateNobody } from "../guard.ts";
 import { createKeyAuthenticator } from "./key-authenticator.ts";
 import { createTokenAuthenticator, type TokenOptions } from "./token-authenticator.ts";
-
-/** Who asks. Without a scope the caller is bound to none, and the request's own headers say which one it acts for. */
-export interface Caller {
-  scope?: Scope;
-  /** Whether it may write what all scopes share. */
-  admin: boolean;
-}
-
-/** Rejects with `unauthorized` where the request shows nothing that would do. */
-export type Authenticate = (headers: Headers) => Promise<Caller>;
 
 export interface AuthenticatorOptions {
   mode: AuthMode;
@@ -28,7 +19,7 @@ export interface AuthenticatorOptions {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   switch (options.mode) {
     case "none":
-      return async () => ({ admin: true });
+      return authenticateNobody;
     case "api_key":
       return createKeyAuthenticator(options);
     case "jwt":

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKey } from "@cognition/contract";
 import type { ApiKeyStore } from "@cognition/thread";
+import type { Authenticate } from "../guard.ts";
 import { findPrefix, hashApiKey } from "./api-key-text.ts";
-import type { Authenticate } from "./authenticator.ts";
 import { findCredential, missingCredential, unauthorized } from "./credential.ts";
 
 export interface KeyOptions {

@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
-import type { Authenticate } from "./authenticator.ts";
+import type { Authenticate } from "../guard.ts";
 import { findCredential, missingCredential, unauthorized } from "./credential.ts";
 import { type ClaimOptions, callerOf } from "./token-claims.ts";
 import { type TokenKeyOptions, tokenKeys } from "./token-keys.ts";

@@ -1,6 +1,6 @@
 import { AppError, Scope } from "@cognition/contract";
 import type { JWTPayload } from "jose";
-import type { Caller } from "./authenticator.ts";
+import type { Caller } from "../guard.ts";
 import { unauthorized } from "./credential.ts";
 
 export interface ClaimOptions {

@@ -1,0 +1,22 @@
+import type { Environment } from "../model/key-ring.ts";
+import type { Config } from "./config-schema.ts";
+import { valueAt } from "./layer.ts";
+import { listOptions } from "./list-options.ts";
+
+const NAMES_A_SECRET = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/;
+
+/** All values that must not be logged: secret keys of the configuration, and variables named like one. */
+export function secretValues(config: Config, env: Environment): string[] {
+  const configured = listOptions()
+    .filter(({ secret }) => secret)
+    .map(({ path }) => valueAt(config, path.split(".")));
+  const fromEnvironment = Object.entries(env).flatMap(([name, value]) => (NAMES_A_SECRET.test(name) ? [value] : []));
+  const texts = [...configured, ...fromEnvironment].filter((value) => typeof value === "string");
+  return texts.flatMap((text) => [text, ...passwordOf(text)]);
+}
+
+/** A driver's error may hold the password of an address without the rest of it. */
+function passwordOf(text: string): string[] {
+  const password = URL.canParse(text) ? new URL(text).password : "";
+  return password === "" ? [] : [password, decodeURIComponent(password)];
+}

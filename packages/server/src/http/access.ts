@@ -1,0 +1,56 @@
+import type { AuthMode } from "@cognition/contract";
+import type { RateLimit, Storage } from "@cognition/thread";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import type { TokenOptions } from "./auth/token-authenticator.ts";
+import { createCorsGuard } from "./guard/cors-guard.ts";
+import { createOriginGuard } from "./guard/origin-guard.ts";
+import { createOriginList } from "./guard/origin-list.ts";
+import { createRateGuard } from "./guard/rate-guard.ts";
+import { createMemoryRateLimiter, createSharedRateLimiter } from "./guard/rate-limiter.ts";
+import { createRequestLog, type RequestLogger } from "./guard/request-log.ts";
+import { createSecurityHeaders } from "./guard/security-headers.ts";
+import type { Authenticate, Guard } from "./guard.ts";
+
+export interface AccessSettings {
+  auth: AuthMode;
+  jwt: TokenOptions;
+  /** Names of this server, besides addresses and loopback names. */
+  hosts: readonly string[];
+  /** Web origins whose pages may use it. */
+  origins: readonly string[];
+  rate?: RateLimit & { shared: boolean };
+}
+
+export interface AccessOptions {
+  settings: AccessSettings;
+  storage: Pick<Storage, "apiKeys" | "rateLimits">;
+  log: RequestLogger;
+  clock: () => Date;
+  /** Milliseconds, never going back. */
+  now: () => number;
+  fetch: typeof fetch;
+  onError: (error: unknown) => void;
+}
+
+/** What stands between the network and the routes. A setting that makes no sense stops here, before anything listens. */
+export function createAccess(options: AccessOptions): { authenticate: Authenticate; guards: Guard[] } {
+  const { settings, storage, log, clock, now, fetch, onError } = options;
+  const { auth: mode, jwt, hosts } = settings;
+  const origins = createOriginList(settings.origins);
+  return {
+    authenticate: createAuthenticator({ mode, jwt, apiKeys: storage.apiKeys, clock, fetch, onError }),
+    guards: [
+      createRequestLog({ log, now }),
+      createOriginGuard({ hosts, origins }),
+      createCorsGuard(origins),
+      createSecurityHeaders(),
+      ...rateGuards(options),
+    ],
+  };
+}
+
+function rateGuards({ settings: { rate }, storage, now }: AccessOptions): Guard[] {
+  if (!rate) return [];
+  const limiter = rate.shared ? createSharedRateLimiter(rate, storage.rateLimits) : createMemoryRateLimiter(rate, now);
+  return [createRateGuard(limiter)];
+}

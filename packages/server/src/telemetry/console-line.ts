@@ -1,0 +1,20 @@
+const LEVELS: Record<string, string> = { debug: "debug", info: "info ", warn: "warn ", error: "error", fatal: "fatal" };
+
+/** A JSON line as a person reads it: time, level, message, then what else is known. */
+export function consoleLine(line: string): string {
+  const { time, level, msg, error, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const clock = String(time).slice(11, 23);
+  const known = Object.entries(fields).map(([key, value]) => `${key}=${plain(value)}`);
+  const head = [clock, LEVELS[String(level)] ?? String(level), msg, ...known].filter((part) => part !== undefined);
+  return `${head.join(" ")}${error === undefined ? "" : `\n${describe(error)}`}\n`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+function describe(error: unknown): string {
+  const { stack, message, cause } = (error ?? {}) as { stack?: string; message?: string; cause?: unknown };
+  const own = String(stack ?? message ?? JSON.stringify(error)).replace(/^/gm, "    ");
+  return cause === undefined ? own : `${own}\n    caused by\n${describe(cause)}`;
+}

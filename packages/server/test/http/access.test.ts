@@ -1,0 +1,128 @@
+import { openStorage, type Storage } from "@cognition/thread";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { secretValues } from "../../src/config/secret-values.ts";
+import { loadConfig } from "../../src/config.ts";
+import { createAccess } from "../../src/http/access.ts";
+import { accessSettings } from "../../src/http/access-settings.ts";
+import { createApp } from "../../src/http/app.ts";
+import { createApiKeys } from "../../src/http/auth/api-keys.ts";
+import { createIdempotency } from "../../src/http/idempotency.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+
+let storage: Storage;
+let log = "";
+beforeEach(async () => {
+  storage = await openStorage("memory");
+  log = "";
+});
+afterEach(() => storage.close());
+
+/** The application as the environment configures it, with one route. */
+function build(env: Record<string, string>) {
+  const { config } = loadConfig({ env, cwd: "/", home: undefined });
+  const onError = (error: unknown) => logger.error({ error }, "failed");
+  const logger = createLogger({
+    level: "debug",
+    format: "json",
+    write: (line) => (log += line),
+    secrets: secretValues(config, env),
+  });
+  const access = createAccess({
+    settings: accessSettings(config),
+    storage,
+    log: logger,
+    clock: () => new Date(),
+    now: () => performance.now(),
+    fetch,
+    onError,
+  });
+  const app = createApp({
+    handlers: {
+      getReadiness: async () => ({ ready: true, reasons: [] }),
+      listSessions: async ({ scope }) => {
+        if (scope?.["user"] === "boom") throw new Error(`lost ${env["OPENAI_API_KEY"]}`);
+        const sessions = await storage.listSessions(scope ? { scope } : {});
+        return { sessions, total: sessions.length, has_more: false };
+      },
+    },
+    idempotency: createIdempotency(storage),
+    scoping: config.scoping,
+    onError,
+    ...access,
+  });
+  return { app, ask: (headers: Record<string, string> = {}, path = "/sessions") => app.request(path, { headers }) };
+}
+
+async function codeOf(response: Response | Promise<Response>): Promise<[number, string]> {
+  const { status, code } = (await (await response).json()) as { status: number; code: string };
+  return [status, code];
+}
+
+it("a key sees its own scope, and a header that contradicts it is refused", async () => {
+  const { ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_SCOPING_ENABLED: "true" });
+  const { key } = await createApiKeys(storage.apiKeys).create({ name: "ann's", scope: { user: "ann" } });
+  await storage.createSession({ scopes: { user: "ann" }, title: "hers" });
+  await storage.createSession({ scopes: { user: "bob" }, title: "his" });
+  const mine = await ask({ "X-API-Key": key });
+  expect(await mine.json()).toMatchObject({ total: 1, sessions: [{ title: "hers" }] });
+  const bob = { "X-Cognition-Scope-User": "bob" };
+  expect(await codeOf(ask({ "X-API-Key": key, ...bob }))).toEqual([403, "scope_mismatch"]);
+  const nobody = await ask(bob);
+  expect(nobody.headers.get("WWW-Authenticate")).toMatch(/^Bearer/);
+  expect(await codeOf(nobody)).toEqual([401, "unauthorized"]);
+  expect((await ask({}, "/ready")).status).toBe(200);
+});
+
+it("a foreign page is refused before anybody asks who it is; refusals have the security headers too", async () => {
+  const { app, ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_CORS_ORIGINS: "https://app.example" });
+  const foreign = await ask({ Origin: "https://evil.example" });
+  expect(foreign.headers.get("X-Content-Type-Options")).toBe("nosniff");
+  expect(foreign.headers.get("Access-Control-Allow-Origin")).toBeNull();
+  expect(await codeOf(foreign)).toEqual([403, "origin_refused"]);
+  expect(await codeOf(ask({ Host: "evil.example" }))).toEqual([403, "origin_refused"]);
+  const listed = await ask({ Origin: "https://app.example" });
+  expect(listed.headers.get("Access-Control-Allow-Origin")).toBe("https://app.example");
+  expect(await codeOf(listed)).toEqual([401, "unauthorized"]);
+  const preflight = { Origin: "https://app.example", "Access-Control-Request-Method": "GET" };
+  const allowed = await app.request("/sessions", { method: "OPTIONS", headers: preflight });
+  expect([allowed.status, allowed.headers.get("Access-Control-Allow-Origin")]).toEqual([204, "https://app.example"]);
+});
+
+it.each(["false", "true"])("too many requests of a scope are 429 with Retry-After (shared: %s)", async (shared) => {
+  const rate = { COGNITION_RATE_LIMIT_PER_SECOND: "0.02", COGNITION_RATE_LIMIT_BURST: "2" };
+  const { ask } = build({ ...rate, COGNITION_RATE_LIMIT_SHARED: shared });
+  const ann = () => ask({ "X-Cognition-Scope-User": "ann" });
+  expect([(await ann()).status, (await ann()).status]).toEqual([200, 200]);
+  const refused = await ann();
+  expect(refused.headers.get("Retry-After")).toBe("50");
+  expect(await codeOf(refused)).toEqual([429, "rate_limited"]);
+  expect((await ask({ "X-Cognition-Scope-User": "bob" })).status).toBe(200);
+});
+
+it("neither keys nor tokens, queries nor provider keys come into the log", async () => {
+  const provider = "provider-key-of-no-known-shape";
+  const { ask } = build({ COGNITION_AUTH_MODE: "api_key", OPENAI_API_KEY: provider });
+  const { key } = await createApiKeys(storage.apiKeys).create({ name: "any", scope: null });
+  await ask({ "X-API-Key": key });
+  await ask({ Authorization: `Bearer ${key}x` }, "/sessions?metadata.pin=4711471147&api_key=in-the-query");
+  const broken = await ask({ Authorization: `Bearer ${key}`, "X-Cognition-Scope-User": "boom" });
+  expect(await broken.text()).not.toContain(provider);
+  const lines = log
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ msg, status }) => [msg, status])).toEqual([
+    ["request", 200],
+    ["request", 401],
+    ["failed", undefined],
+    ["request", 500],
+  ]);
+  expect(lines[3]).toMatchObject({ request_id: broken.headers.get("X-Request-Id"), scope: { user: "boom" } });
+  expect(lines[2].error.message).toBe("lost [hidden]");
+  for (const secret of [key.slice(15), provider, "4711471147", "in-the-query"]) expect(log).not.toContain(secret);
+});
+
+it("settings that make no sense stop the start", () => {
+  const wrong = [{ COGNITION_AUTH_MODE: "jwt" }, { COGNITION_CORS_ORIGINS: "app.example" }];
+  for (const env of wrong) expect(() => build(env)).toThrow(expect.objectContaining({ code: "invalid_config" }));
+});

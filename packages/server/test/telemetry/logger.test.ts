@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../../src/telemetry/logger.ts";
+
+const API_KEY = `cog_0123456789_${"Ab-_".repeat(11).slice(0, 43)}`;
+const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl";
+const PROVIDER_KEY = "sk-proj-0123456789abcdefghij";
+const ODD = 'a "secret"\\with &=? odd\ncharacters';
+
+function logged(
+  secrets: string[],
+  write: (log: ReturnType<typeof createLogger>) => void,
+  format: "json" | "console" = "json",
+): string {
+  let text = "";
+  const log = createLogger({ level: "debug", format, write: (line) => (text += line), secrets });
+  write(log);
+  return text;
+}
+
+describe("no secret is in the log", () => {
+  it.each(["json", "console"] as const)("wherever it stands, as %s", (format) => {
+    const cause = new Error(`GET https://ann:hunter2hunter2@db.example/x?api_key=${PROVIDER_KEY}&x=1 failed`);
+    const text = logged(
+      ["a-known-password", ODD],
+      (log) => {
+        log.info({ headers: { authorization: `Bearer ${API_KEY}`, "x-api-key": API_KEY } }, `used ${API_KEY}`);
+        log.error({ error: new Error(`401 for token ${JWT}`, { cause }) }, "failed");
+        log.warn(
+          { uri: "postgresql://ann:a-known-password@db/x", odd: ODD, url: `/?q=${encodeURIComponent(ODD)}` },
+          ODD,
+        );
+        log.debug(
+          { provider: { api_key: "short-but-named", client_secret: "also named" } },
+          `Basic ${btoa("ann:pw-of-ann")}`,
+        );
+        log.info(`webhook whsec_${"x".repeat(32)} and ${PROVIDER_KEY}`);
+      },
+      format,
+    );
+    const secrets = [
+      API_KEY.slice(15),
+      JWT,
+      "eyJzdWIi",
+      PROVIDER_KEY.slice(3),
+      "hunter2hunter2",
+      "a-known-password",
+      "short-but-named",
+      "also named",
+      btoa("ann:pw-of-ann"),
+      "x".repeat(32),
+      "secret\\",
+      "odd" + "\\ncharacters",
+      encodeURIComponent(ODD),
+    ];
+    for (const secret of secrets) expect(text, secret).not.toContain(secret);
+    for (const kept of ["cog_0123456789_[hidden]", "db.example", "failed", "401 for token"])
+      expect(text).toContain(kept);
+  });
+
+  it("what is none stays as it is, and every line is still JSON", () => {
+    const fields = { path: "/sessions/0190/files/token.txt", scope: { user: "ann" }, token_count: 12, input_tokens: 3 };
+    const text = logged(["x", ""], (log) => log.info(fields, "ask key questions"));
+    expect(JSON.parse(text)).toEqual({ level: "info", time: expect.any(String), msg: "ask key questions", ...fields });
+  });
+});
+
+describe("levels and formats", () => {
+  it("less severe messages are left out", () => {
+    const lines: string[] = [];
+    const log = createLogger({ level: "warn", format: "json", write: (line) => lines.push(line), secrets: [] });
+    log.info("no");
+    log.warn("yes");
+    expect(lines).toHaveLength(1);
+  });
+
+  it("on a terminal a line is for people", () => {
+    const line = logged([], (log) => log.info({ path: "/a b", status: 200 }, "request"), "console");
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} info {2}request path="\/a b" status=200\n$/);
+    const failed = logged([], (log) => log.error({ error: new Error("broken") }, "run failed"), "console");
+    expect(failed).toMatch(/error run failed\n {4}Error: broken\n {8}at /);
+  });
+});
