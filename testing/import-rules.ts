@@ -35,7 +35,10 @@ const CONFINED: readonly { readonly names: RegExp; readonly folders: readonly st
 ];
 
 /** The only files that may import a module whose name they learn at run time: a user's own. */
-const LOADERS: readonly string[] = ["packages/server/src/tool/load-tool-module.ts"];
+const LOADERS: readonly string[] = [
+  "packages/server/src/tool/load-tool-module.ts",
+  "packages/server/src/file/load-export.ts",
+];
 
 /** Parts of the server that only compose.ts joins: nothing else in the server imports them, nor they each other. */
 const SERVER_ADAPTERS = ["runtime", "sandbox", "webhook", "http"];

@@ -20,6 +20,10 @@ export type AgentMode = z.infer<typeof AgentMode>;
 export const DefinitionSource = z.enum(["builtin", "file", "api"]);
 export type DefinitionSource = z.infer<typeof DefinitionSource>;
 
+/** `graph`: a compiled graph that the configuration registers. */
+export const AgentSource = z.enum([...DefinitionSource.options, "graph"]);
+export type AgentSource = z.infer<typeof AgentSource>;
+
 export const AgentName = text("name", MAX_NAME_LENGTH, 1).regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, {
   error: "name must be letters, digits, _ and -, and start with a letter or digit",
 });
@@ -55,7 +59,7 @@ export const Agent = z.strictObject({
   config: AgentConfig,
   response_format: JsonObject.nullable(),
   revision: z.string(),
-  source: DefinitionSource,
+  source: AgentSource,
 });
 export type Agent = z.infer<typeof Agent>;
 

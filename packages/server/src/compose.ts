@@ -1,6 +1,7 @@
 import type { Storage } from "@cognition/thread";
 import { createAgentFiles } from "./agent/agent-files.ts";
 import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.ts";
+import { BUILTIN_AGENT_NAMES } from "./agent/builtin-agents.ts";
 import { createDurableAgentStore } from "./agent/durable-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
 import type { Config } from "./config/config-schema.ts";
@@ -13,6 +14,7 @@ import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
 import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/run-engine.ts";
 import { createAgentOpener } from "./runtime/agent-opener.ts";
+import { type GraphSource, graphDefinition, loadCustomGraphs } from "./runtime/custom-graph.ts";
 import { createGraphExecutor } from "./runtime/graph-executor.ts";
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
@@ -35,6 +37,8 @@ export interface ComposeOptions {
   state_database?: string;
   /** Tools besides the built-in ones and those of files. */
   tools?: readonly ToolDefinition[];
+  /** Compiled LangGraph graphs that are agents, by name: each a graph, or `./path.ts#export` from the workspace's root. */
+  graphs?: Readonly<Record<string, GraphSource>>;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
   onError: RunEngineOptions["onError"];
 }
@@ -60,12 +64,14 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     servers: configuredServers(config, root),
   });
   const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
+  const sources = { ...config.agents.graphs, ...options.graphs };
+  const graphs = await loadCustomGraphs({ sources, root, checkpointer, reserved: BUILTIN_AGENT_NAMES });
   const agents = createAgentRegistry({
     store: createDurableAgentStore({ storage }),
     files: createAgentFiles({ root }),
     skills: createSkillFiles({ root }),
     tools,
-    registered: [],
+    registered: [...graphs.values()].map(graphDefinition),
     middleware: [],
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
@@ -88,6 +94,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     models,
     sandboxes,
     tools,
+    graphs,
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,
   });

@@ -6,6 +6,8 @@ export { defaultConfig, type LoadConfigOptions, type LoadedConfig, loadConfig } 
 export { type ApiKeys, createApiKeys } from "./http/auth/api-keys.ts";
 export type { RunEngine, Submission } from "./run/run-engine.ts";
 export type { RunInput } from "./run/run-input.ts";
+export type { GraphSource } from "./runtime/custom-graph.ts";
+export { type JournalToolOptions, journalTool } from "./runtime/journal-tool.ts";
 export type * from "./sandbox/sandbox.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export type * from "./tool/tool.ts";

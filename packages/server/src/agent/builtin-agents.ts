@@ -3,6 +3,8 @@ import { isReading, type ToolSummary } from "../tool/tool.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 const READONLY_AGENT_NAME = "readonly";
+/** Nobody else may have them. */
+export const BUILTIN_AGENT_NAMES: readonly string[] = [DEFAULT_AGENT_NAME, READONLY_AGENT_NAME];
 
 const plain = {
   skills: [EVERY],

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AuthSection, CorsSection, RateLimitSection } from "./section/access.ts";
+import { AgentsSection } from "./section/agents.ts";
 import { ModelsSection } from "./section/models.ts";
 import { Persistence } from "./section/persistence.ts";
 import { SandboxSection } from "./section/sandbox.ts";
@@ -30,6 +31,7 @@ export const ConfigSchema = z.strictObject({
   sse: SseSection,
   runs: RunsSection,
   models: ModelsSection,
+  agents: AgentsSection,
   tools: ToolsSection,
   chat: ChatSection,
   log: LogSection,

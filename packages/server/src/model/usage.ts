@@ -51,6 +51,17 @@ export function usageOf(message: BaseMessage): CallUsage | undefined {
   return origin && counts ? toCallUsage(origin, counts) : undefined;
 }
 
+/** The same for a model that is not ours: as it says itself who it is and what it used. */
+export function reportedUsage(message: BaseMessage): CallUsage | undefined {
+  const own = usageOf(message);
+  const counts = (message as { usage_metadata?: UsageMetadata }).usage_metadata;
+  if (own || !counts) return own;
+  const { model_provider, model_name } = message.response_metadata as Record<string, unknown>;
+  const provider = typeof model_provider === "string" ? model_provider : "unknown";
+  const model = typeof model_name === "string" ? model_name : "unknown";
+  return toCallUsage({ provider_id: provider, provider, model, estimated: false }, counts);
+}
+
 export function originOf(message: BaseMessage): CallOrigin | undefined {
   return message.response_metadata?.["cognition"] as CallOrigin | undefined;
 }

@@ -1,4 +1,3 @@
-import type { ToolJournal } from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
 import { createDeepAgent, type SandboxBackendProtocolV2, type SubAgent } from "deepagents";
@@ -12,7 +11,6 @@ import { createPlanMiddleware } from "./plan-events.ts";
 import { createToolGate, type ToolRefusal } from "./tool-gate.ts";
 
 export interface AgentGraphParts {
-  journal: ToolJournal;
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;
   backend: SandboxBackendProtocolV2;
@@ -71,7 +69,6 @@ function middlewareOf(agent: AgentDefinition, parts: AgentGraphParts, isRoot: bo
     createToolGate(parts.refusalFor(agent)),
     createPlanMiddleware(),
     createJournalMiddleware({
-      journal: parts.journal,
       agent_name: agent.name,
       isRoot,
       onCrash: parts.onCrash,

@@ -10,14 +10,16 @@ import { approvalRules } from "../agent/interrupt-rules.ts";
 import { type MemoryFile, readMemoryFiles } from "../agent/memory-files.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { ModelChoice } from "../model/select-model.ts";
-import { usageOf } from "../model/usage.ts";
+import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
 import type { ToolArtifacts } from "../tool/tool.ts";
 import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
+import type { CustomGraph } from "./custom-graph.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
+import type { RunGraph } from "./run-graph.ts";
 import { createSharedLooks } from "./shared-looks.ts";
 import { createWorkspaceBackend } from "./workspace-backend.ts";
 
@@ -31,10 +33,13 @@ export interface AgentOpenerOptions {
   models: ModelRegistry;
   sandboxes: Sandboxes;
   tools: Pick<ToolRegistry, "known" | "list">;
+  /** Users' own ones, by the name of their agent. */
+  graphs: ReadonlyMap<string, CustomGraph>;
   /** Where sessions have their folders, an absolute path. */
   workspace_root: string;
 }
 
+const RECURSION_LIMIT = 10_000;
 /** Graphs that are kept: building one takes longer than a short run. */
 const GRAPHS_KEPT = 200;
 
@@ -79,15 +84,41 @@ export function createAgentOpener(
       shared(JSON.stringify([revision, name, scopes]), () => look(revision, name, scopes)),
       openSandbox(options, session),
     ]);
-    const { recursion_limit } = config;
+    const { definition } = files.agent;
+    if (definition.source === "graph") return openCustom(options, { definition, session, sandbox });
     return {
-      graph: await graphFor(files, session, input.model),
-      root_agent: files.agent.definition.name,
+      graph: (await graphFor(files, session, input.model)) as unknown as RunGraph,
+      root_agent: definition.name,
       sandbox,
       usageOf,
       pipelined: true,
-      ...(recursion_limit ? { recursion_limit } : {}),
+      config: { recursionLimit: config.recursion_limit ?? RECURSION_LIMIT },
     };
+  };
+}
+
+interface CustomAgent {
+  definition: AgentDefinition;
+  session: Session;
+  sandbox: Sandbox;
+}
+
+/** A user's own graph has its own limit of steps, and its own models, whose usage is told as they report it. */
+async function openCustom(options: AgentOpenerOptions, { definition, session, sandbox }: CustomAgent) {
+  const custom = options.graphs.get(definition.name);
+  if (!custom) {
+    const message = `The graph ${definition.name} is not registered any more; the session is kept. Register it again, or give the session another agent.`;
+    throw new AppError("unknown_agent", message, { details: { agent: definition.name } });
+  }
+  const { recursion_limit } = session.config;
+  const store = (await options.storeFor(session.scopes)) as unknown as BaseStore;
+  return {
+    graph: custom.graph,
+    root_agent: definition.name,
+    sandbox,
+    custom,
+    usageOf: reportedUsage,
+    config: { store, ...(recursion_limit ? { recursionLimit: recursion_limit } : {}) },
   };
 }
 
@@ -122,7 +153,6 @@ async function buildGraph(
   const known = (await options.tools.known()).tools;
   const store = await options.storeFor(session.scopes);
   return createAgentGraph(agent, {
-    journal: options.storage,
     checkpointer: options.checkpointer as unknown as BaseCheckpointSaver,
     store: store as unknown as BaseStore,
     backend: createWorkspaceBackend(),

@@ -1,5 +1,6 @@
 import type { Storage, ToolCallRecord } from "@cognition/thread";
-import { messageIn, unpackResult } from "./journal-result.ts";
+import { ToolMessage } from "@langchain/core/messages";
+import { messageIn, packResult, unpackResult } from "./journal-result.ts";
 import { callName, type RunScope } from "./run-scope.ts";
 import { reasonOf } from "./settle-thread.ts";
 import { textOf } from "./text-of.ts";
@@ -8,24 +9,39 @@ const PAGE = 500;
 
 /**
  * Before a run's early end: every call of it that has begun has an outcome, and the log tells it. A tool that stopped
- * was aborted; of one that would not, or that an earlier attempt was in, nobody knows.
+ * was aborted, one that came to its end regardless has its result; of one that would not stop, or that an earlier
+ * attempt was in, nobody knows.
  */
 export async function closeJournal(storage: Storage, scope: RunScope): Promise<ToolCallRecord[]> {
-  const { work, calls, begun } = scope;
+  scope.closed = true;
+  const { work } = scope;
   const { thread_id, run_id } = work.claimed;
   const told = await toldResults(storage, scope);
   for (const call of await storage.listToolCalls(run_id)) {
-    const { status, name, checkpoint_ns, tool_call_id } = call;
+    const { status, checkpoint_ns, tool_call_id } = call;
     if (status !== "started") {
       if (!told.has(tool_call_id)) tellRecorded(scope, call, status);
       continue;
     }
-    const hasStopped = begun.has(callName(call)) && !calls.has(callName(call));
-    const outcome = hasStopped ? "aborted" : "unknown";
-    await storage.finishToolCall({ thread_id, checkpoint_ns, tool_call_id }, work.lease, { outcome, result: null });
-    work.log.emit("tool_result", { tool_call_id, output: reasonOf(name, outcome), exit_code: null, outcome });
+    const { outcome, output, result, about } = endOf(scope, call);
+    await storage.finishToolCall({ thread_id, checkpoint_ns, tool_call_id }, work.lease, { outcome, result });
+    work.log.emit("tool_result", { ...about, tool_call_id, output, exit_code: null, outcome });
   }
   return storage.listToolCalls(run_id);
+}
+
+function endOf({ begun, calls }: RunScope, call: ToolCallRecord) {
+  const { name, tool_call_id } = call;
+  const known = begun.get(callName(call));
+  const about = known?.about ?? {};
+  if (!known || calls.has(callName(call))) {
+    return { outcome: "unknown" as const, output: reasonOf(name, "unknown"), result: null, about };
+  }
+  if (known.late === undefined) {
+    return { outcome: "aborted" as const, output: reasonOf(name, "aborted"), result: null, about };
+  }
+  const message = new ToolMessage({ tool_call_id, name, content: known.late });
+  return { outcome: "ok" as const, output: known.late, result: packResult(message, known.exit_code), about };
 }
 
 /** The result was recorded, and the process ended before the log had it. */

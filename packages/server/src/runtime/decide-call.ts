@@ -13,7 +13,7 @@ interface ApprovalRequest {
   allowed_decisions: readonly DecisionType[];
 }
 
-function isApprovalRequest(value: unknown): value is ApprovalRequest {
+export function isApprovalRequest(value: unknown): value is ApprovalRequest {
   return typeof value === "object" && value !== null && (value as ApprovalRequest).kind === "tool_approval";
 }
 

@@ -1,17 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError, type Interrupt, type Message } from "@cognition/contract";
+import { AppError } from "@cognition/contract";
 import { LEASE, type Storage } from "@cognition/thread";
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Command, isGraphDrained, RunControl } from "@langchain/langgraph";
+import { isGraphDrained, RunControl } from "@langchain/langgraph";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
 import { RunInput } from "../run/run-input.ts";
 import { closeJournal } from "./close-journal.ts";
-import { toInterrupt } from "./decide-call.ts";
-import { customData } from "./graph-tool.ts";
+import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
+import { graphResult, lastAssistant } from "./graph-result.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
-import { inRun, type RunScope } from "./run-scope.ts";
+import { NO_STATE } from "./run-graph.ts";
+import { emptyScope, inRun, type RunScope } from "./run-scope.ts";
+import { settleCustomGraph } from "./settle-custom-graph.ts";
 import { settleThread } from "./settle-thread.ts";
+import { createStreamWriter } from "./stream-writer.ts";
+import { createToolEvents } from "./tool-events.ts";
 import { createUsageMeter } from "./usage-meter.ts";
 
 export interface GraphExecutorOptions {
@@ -22,7 +25,6 @@ export interface GraphExecutorOptions {
 
 /** How long a tool that was told to stop may take, before it is recorded as unknown. */
 const STOPPING_MS = 2_000;
-const RECURSION_LIMIT = 10_000;
 
 interface Running {
   agent: OpenedAgent;
@@ -40,11 +42,11 @@ export function createGraphExecutor({ storage, openAgent }: GraphExecutorOptions
     if (known) return { ...known, input };
     const agent = await openAgent(work, input);
     const usage = createUsageMeter(work.claimed.run.usage);
-    const { usageOf, root_agent, pipelined = false } = agent;
+    const { usageOf, root_agent, sandbox, pipelined = false } = agent;
     work.lease.pipelined = pipelined;
     const one: Running = {
       agent,
-      scope: { work, sandbox: agent.sandbox, usage, plan: [], begun: new Set(), calls: new Map() },
+      scope: { work, sandbox, usage, root_agent, journal: storage, ...emptyScope() },
       events: createModelEvents({ work, root_agent, usage, usageOf }),
     };
     running.set(work, one);
@@ -76,7 +78,8 @@ function parseInput({ claimed }: RunWork): RunInput {
 
 async function execute(storage: Storage, one: Running, input: RunInput): Promise<RunResult> {
   const { scope, agent } = one;
-  const { work } = scope;
+  const { work, usage } = scope;
+  const { graph, custom } = agent;
   const control = new RunControl();
   const drain = () => control.requestDrain();
   work.drain.addEventListener("abort", drain);
@@ -84,10 +87,12 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const config = { ...configFor(one), control };
     // Nothing of a new message can be in the thread before the run's first attempt.
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
-    const state: GraphState = isNew ? { values: {}, tasks: [] } : await agent.graph.getState(config);
-    const stream = await agent.graph.stream(graphInput(input, state), { ...config, streamMode: ["custom"] });
-    for await (const [, data] of stream as AsyncIterable<[string, unknown]>) work.log.emit("custom", customData(data));
-    return await resultOf(storage, one, config);
+    const state = isNew ? NO_STATE : await graph.getState(config);
+    const given = graphInput(input, work.claimed.run_id, state, custom);
+    const context = graphContext(input, state);
+    if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
+    const output = await drive(one, given, withContext(config, context));
+    return await graphResult({ storage, work, usage, custom, output, state: await graph.getState(config) });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
     throw error;
@@ -96,60 +101,32 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
   }
 }
 
+/** Runs the graph until it stops. What it writes to its stream is told as it is written, not as somebody reads it. */
+async function drive({ agent, scope }: Running, given: unknown, config: object): Promise<unknown> {
+  const streamMode = agent.custom ? ["values"] : ["custom"];
+  const writer = createStreamWriter(scope);
+  const stream = await agent.graph.stream(given, { ...config, writer, streamMode });
+  let last: unknown;
+  for await (const [, chunk] of stream as AsyncIterable<[string, unknown]>) last = chunk;
+  return last;
+}
+
 function configFor({ scope, events, agent }: Running) {
   const { work } = scope;
   const { thread_id, run_id } = work.claimed;
   return {
+    ...agent.config,
     configurable: { thread_id, [LEASE]: work.lease },
-    callbacks: [events.handler],
+    callbacks: agent.custom ? [events.handler, createToolEvents(scope)] : [events.handler],
     durability: "sync" as const,
     metadata: { run_id },
-    recursionLimit: agent.recursion_limit ?? RECURSION_LIMIT,
     signal: work.signal,
   };
 }
 
-interface GraphState {
-  values: { messages?: BaseMessage[]; structuredResponse?: unknown };
-  tasks: readonly { interrupts?: readonly { id?: string; value?: unknown }[] }[];
-}
-
-/** What the graph is given: news only once. After a crash its checkpoint holds them, and it goes on by itself. */
-function graphInput(input: RunInput, { values, tasks }: GraphState): Record<string, unknown> | Command | null {
-  if (input.kind === "continue") return null;
-  if (input.kind === "answers") {
-    const waiting = new Set(tasks.flatMap((task) => (task.interrupts ?? []).map(({ id }) => id)));
-    const open = Object.entries(input.answers).filter(([id]) => waiting.has(id));
-    return open.length > 0 ? new Command({ resume: Object.fromEntries(open) }) : null;
-  }
-  if (values.messages?.some(({ id }) => id === input.message_id)) return null;
-  return { ...input.input, messages: [userMessage(input)] };
-}
-
-function userMessage({ message_id, content }: Extract<RunInput, { kind: "message" }>): HumanMessage {
-  return new HumanMessage({ id: message_id, content: content as string });
-}
-
-async function resultOf(storage: Storage, { agent, scope }: Running, config: object): Promise<RunResult> {
-  const state = (await agent.graph.getState(config)) as GraphState;
-  const interrupts: Interrupt[] = state.tasks.flatMap((task) =>
-    (task.interrupts ?? []).map(({ id = "", value }) => toInterrupt(id, value)),
-  );
-  if (interrupts.length > 0) return { outcome: "waiting", interrupts };
-  const { structuredResponse } = state.values;
-  return {
-    outcome: "succeeded",
-    assistant: await lastAssistant(storage, scope.work),
-    usage: scope.usage.total(),
-    ...(structuredResponse === undefined ? {} : { structured_response: structuredResponse }),
-  };
-}
-
-/** The run's last word, as the message rows have it. */
-async function lastAssistant(storage: Storage, { session, claimed }: RunWork): Promise<Message | null> {
-  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "assistant" });
-  const [message] = messages;
-  return message && message.run_id === claimed.run_id ? message : null;
+function withContext(config: ReturnType<typeof configFor>, context: Record<string, unknown> | undefined): object {
+  if (!context) return config;
+  return { ...config, context, configurable: { ...configurableOf(context), ...config.configurable } };
 }
 
 async function settle(storage: Storage, one: Running, input: RunInput): Promise<void> {
@@ -158,5 +135,10 @@ async function settle(storage: Storage, one: Running, input: RunInput): Promise<
   const calls = await closeJournal(storage, scope);
   const { signal: _, ...config } = configFor(one);
   const message = input.kind === "message" ? userMessage(input) : undefined;
-  await settleThread(agent.graph, config, { input: message, unfinished: events.unfinished(), calls });
+  const unfinished = events.unfinished();
+  if (agent.custom) {
+    // What a node has heard to its end it may have put anywhere, or nowhere.
+    const interrupted = unfinished?.ended ? undefined : unfinished;
+    await settleCustomGraph(agent.custom, config, { input: message, unfinished: interrupted, calls });
+  } else await settleThread(agent.graph, config, { input: message, unfinished, calls });
 }

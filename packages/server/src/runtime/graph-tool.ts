@@ -1,6 +1,8 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
 import type { RegisteredTool, ToolContext, ToolOutput, ToolResult } from "../tool/tool.ts";
-import { currentCall, currentRun, type RunScope } from "./run-scope.ts";
+import { jsonCopy } from "./json-copy.ts";
+import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
+import { textOf } from "./text-of.ts";
 
 /** What a tool of ours may use of the run it works for. */
 export type ContextParts = (scope: RunScope) => Pick<ToolContext, "store" | "artifacts">;
@@ -13,7 +15,10 @@ export function toGraphTool(definition: RegisteredTool, partsOf: ContextParts): 
     schema: definition.schema as ConstructorParameters<typeof DynamicStructuredTool>[0]["schema"],
     responseFormat: "content_and_artifact",
     func: async (args: Record<string, never>) => {
-      const { output, artifact, exit_code } = asOutput(await definition.run(args, contextOf(partsOf)));
+      const running = Promise.resolve(definition.run(args, contextOf(partsOf)));
+      const { output, artifact, exit_code } = asOutput(
+        await follow(running, (result) => textOf(asOutput(result).output)),
+      );
       const call = currentCall();
       if (call && exit_code !== undefined) call.exit_code = exit_code;
       return [output, artifact];
@@ -38,14 +43,17 @@ function contextOf(partsOf: ContextParts): ToolContext {
     workspace: sandbox.root,
     ...partsOf(scope),
     emit: (event) => {
-      if (event.event === "tool_output") work.log.emit("tool_output", { tool_call_id, content: event.content });
-      else work.log.emit("custom", customData(event.data));
+      if (scope.closed) return; // nothing of a run follows its end
+      const about = call?.about ?? {};
+      if (event.event === "custom") work.log.emit("custom", { ...customData(event.data), ...about });
+      else work.log.emit("tool_output", { ...about, tool_call_id, content: event.content });
     },
   };
 }
 
 /** An object is told as it is; anything else as its `value`. */
-export function customData(data: unknown): Record<string, unknown> {
+export function customData(written: unknown): Record<string, unknown> {
+  const data = jsonCopy(written, "What was written to the stream");
   const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
   return isObject ? (data as Record<string, unknown>) : { value: data };
 }

@@ -11,13 +11,17 @@ interface Saying {
   message_id: string;
   agent: string | undefined;
   text: string;
+  ended: boolean;
 }
 
 export interface ModelEvents {
   handler: BaseCallbackHandler;
-  /** The text of the session's own agent that no checkpoint holds yet. */
-  unfinished(): { message_id: string; text: string } | undefined;
+  /** The last text of the session's own agent, which no checkpoint may hold yet. */
+  unfinished(): { message_id: string; text: string; ended: boolean } | undefined;
 }
+
+/** LangGraph's own tag for a model call that is nobody's business, such as one that classifies. */
+const NOT_FOR_THE_STREAM = "langsmith:nostream";
 
 export interface ModelEventsOptions {
   work: RunWork;
@@ -37,10 +41,11 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
   const { log } = work;
 
   const handler = BaseCallbackHandler.fromMethods({
-    handleChatModelStart: (_llm, _messages, runId, _parent, _extra, _tags, metadata) => {
+    handleChatModelStart: (_llm, _messages, runId, _parent, _extra, tags, metadata) => {
+      if (tags?.includes(NOT_FOR_THE_STREAM)) return;
       const name = metadata?.["lc_agent_name"] as string | undefined;
       const agent = name && name !== root_agent ? name : undefined;
-      saying.set(runId, { message_id: `run-${runId}`, agent, text: "" });
+      saying.set(runId, { message_id: `run-${runId}`, agent, text: "", ended: false });
     },
     handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
       const said = saying.get(runId);
@@ -60,11 +65,12 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       log.release(); // the message itself is stored next, and must not be there without its tokens
       const said = saying.get(runId);
       saying.delete(runId);
+      if (said) said.ended = true;
       const message = messageOf(output);
       const used = message && usageOf(message);
-      if (!said || !used) return;
+      if (!used) return;
       usage.add(used);
-      log.emit("usage", { ...usage.total(), ...(said.agent ? { agent: said.agent } : {}) });
+      log.emit("usage", { ...usage.total(), ...(said?.agent ? { agent: said.agent } : {}) });
     },
     handleLLMError: (_error, runId) => {
       log.release();
@@ -77,7 +83,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
 
   return {
     handler,
-    unfinished: () => (last && last.text !== "" ? { message_id: last.message_id, text: last.text } : undefined),
+    unfinished: () => (last && last.text !== "" ? last : undefined),
   };
 }
 

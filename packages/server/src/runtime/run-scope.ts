@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AppError, type PlanItem } from "@cognition/contract";
+import type { ToolJournal } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { UsageMeter } from "./usage-meter.ts";
@@ -9,12 +10,24 @@ export interface RunScope {
   work: RunWork;
   sandbox: Sandbox;
   usage: UsageMeter;
+  /** The session's own agent: events of the others carry their name. */
+  root_agent: string;
+  journal: ToolJournal;
   /** The agent's plan as it was told last. */
   plan: readonly PlanItem[];
   /** Tool calls that this attempt has begun. What an earlier one left begun, nobody knows the end of. */
-  begun: Set<string>;
-  /** Those of them that are under way, until their own promise has settled. */
-  calls: Map<string, Promise<unknown>>;
+  begun: Map<string, CallScope>;
+  /** Those of them that are under way, until the tool's own promise has settled. */
+  calls: Map<string, Promise<void>>;
+  /** How often a node has called a tool with these arguments, where the call has no id. */
+  unnamed: Map<string, number>;
+  /** Every call has its outcome and the run is about to end: a tool that ends now is not heard any more. */
+  closed: boolean;
+}
+
+/** What has nothing to do with who runs it and where. */
+export function emptyScope(): Pick<RunScope, "plan" | "begun" | "calls" | "unnamed" | "closed"> {
+  return { plan: [], begun: new Map(), calls: new Map(), unnamed: new Map(), closed: false };
 }
 
 /** One tool call: what the sandbox and our own tools tell about it while it runs. */
@@ -22,7 +35,13 @@ export interface CallScope {
   tool_call_id: string;
   idempotency_key: string;
   agent_name: string;
+  /** What its events carry: the agent, unless it is the session's own. */
+  about: { agent?: string };
   exit_code: number | null;
+  /** The tool's own promise, which goes on when the call was given up. */
+  own?: Promise<unknown>;
+  /** What it came to, as text, if it ended well. */
+  late?: string;
 }
 
 export function callName({ checkpoint_ns, tool_call_id }: { checkpoint_ns: string; tool_call_id: string }): string {
@@ -40,12 +59,30 @@ export function inCall<T>(scope: CallScope, work: () => Promise<T>): Promise<T> 
   return calls.run(scope, work);
 }
 
+export function findRun(): RunScope | undefined {
+  return runs.getStore();
+}
+
 export function currentRun(): RunScope {
-  const scope = runs.getStore();
+  const scope = findRun();
   if (!scope) throw new AppError("internal", "This only works inside of a run");
   return scope;
 }
 
 export function currentCall(): CallScope | undefined {
   return calls.getStore();
+}
+
+/** Has the journal follow the work itself: a tool that does not heed the signal goes on after its call was given up. */
+export function follow<T>(own: Promise<T>, describe: (value: T) => string): Promise<T> {
+  const call = currentCall();
+  if (!call) return own;
+  const watched = own.then((value) => {
+    call.late = describe(value);
+  });
+  // A call may do several things, one after another: the last one counts.
+  call.own = watched.catch(() => {
+    delete call.late; // whoever called it is told
+  });
+  return own;
 }

@@ -1,12 +1,7 @@
 import type { ToolCallRecord } from "@cognition/thread";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { messageIn, unpackResult } from "./journal-result.ts";
-
-/** A graph, as far as settling needs it. */
-export interface SettledGraph {
-  getState(config: object): Promise<{ values: { messages?: BaseMessage[] } }>;
-  updateState(config: object, values: object, asNode?: string): Promise<unknown>;
-}
+import type { RunGraph } from "./run-graph.ts";
 
 interface Unfinished {
   message_id: string;
@@ -40,23 +35,25 @@ export function reasonOf(tool: string, became: keyof typeof REASONS): string {
  * scheduled, and the next message would begin with a call that nobody asked for.
  */
 export async function settleThread(
-  graph: SettledGraph,
+  graph: RunGraph,
   config: object,
   { input, unfinished, calls }: Leftovers,
 ): Promise<void> {
   const { messages = [] } = (await graph.getState(config)).values;
-  const open = openCalls(messages);
-  if (open.length > 0) {
-    // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
-    const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
-    const records = new Map(own.map((call) => [call.tool_call_id, call]));
-    const closing = open.map(({ id, name }) => closeCall(id, name, records.get(id)));
-    await graph.updateState(config, { messages: closing }, "tools");
-  }
+  const closing = closingResults(messages, calls);
+  if (closing.length > 0) await graph.updateState(config, { messages: closing }, "tools");
   const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
   const known = new Set(messages.map(({ id }) => id));
   const missing = [input, said].filter((message) => message !== undefined && !known.has(message.id));
   if (missing.length > 0) await graph.updateState(config, { messages: missing }, MODEL);
+}
+
+/** A result for every call that has none, which says what became of it. */
+export function closingResults(messages: readonly BaseMessage[], calls: readonly ToolCallRecord[]): ToolMessage[] {
+  // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
+  const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
+  const records = new Map(own.map((call) => [call.tool_call_id, call]));
+  return openCalls(messages).map(({ id, name }) => closeCall(id, name, records.get(id)));
 }
 
 function openCalls(messages: readonly BaseMessage[]): { id: string; name: string }[] {

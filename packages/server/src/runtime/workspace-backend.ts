@@ -12,7 +12,7 @@ import type {
   WriteResult,
 } from "deepagents";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { currentCall, currentRun } from "./run-scope.ts";
+import { currentCall, currentRun, follow } from "./run-scope.ts";
 
 /** What a model can do something about; anything else is ours, and fails the call. */
 const FOR_THE_MODEL: readonly ErrorCode[] = [
@@ -90,14 +90,15 @@ function readRaw(path: string): Promise<ReadRawResult> {
 
 function write(path: string, content: string): Promise<WriteResult> {
   return orError(async () => {
-    await sandbox().files.write(inside(path), content);
+    await follow(sandbox().files.write(inside(path), content), () => `Wrote ${path}`);
     return { path, filesUpdate: null };
   });
 }
 
 function edit(path: string, old_text: string, new_text: string, replace_all = false): Promise<EditResult> {
   return orError(async () => {
-    const { replaced } = await sandbox().files.edit(inside(path), { old_text, new_text, replace_all });
+    const editing = sandbox().files.edit(inside(path), { old_text, new_text, replace_all });
+    const { replaced } = await follow(editing, () => `Edited ${path}`);
     return { path, filesUpdate: null, occurrences: replaced };
   });
 }
@@ -126,21 +127,25 @@ function glob(pattern: string, path?: string): Promise<GlobResult> {
 
 function remove(path: string) {
   return orError(async () => {
-    await sandbox().files.delete(inside(path));
+    await follow(sandbox().files.delete(inside(path)), () => `Deleted ${path}`);
     return { path };
   });
 }
 
 /** The true exit code goes with the call, since the tool only gives text on. */
 async function execute(command: string): Promise<ExecuteResponse> {
-  const { work, sandbox: box } = currentRun();
+  const scope = currentRun();
+  const { work, sandbox: box } = scope;
   const call = currentCall();
-  const tool_call_id = call?.tool_call_id ?? "";
+  const about = { ...call?.about, tool_call_id: call?.tool_call_id ?? "" };
   try {
-    const result = await box.execute(command, {
+    const running = box.execute(command, {
       signal: work.signal,
-      onOutput: (content) => work.log.emit("tool_output", { tool_call_id, content }),
+      onOutput: (content) => {
+        if (!scope.closed) work.log.emit("tool_output", { ...about, content });
+      },
     });
+    const result = await follow(running, ({ output }) => output);
     if (call) call.exit_code = result.exit_code;
     const late = result.timed_out ? `\n[The command was stopped: it took longer than allowed]` : "";
     return { output: result.output + late, exitCode: result.exit_code, truncated: result.truncated };

@@ -130,7 +130,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         checkpoint_id: checkpoint.id,
         parent_id: parent_id ?? null,
         body: toBytes(bodyJson(body)),
-        metadata: JSON.stringify(encodeValue(metadata, `${where}, metadata`)),
+        metadata: JSON.stringify(encodeValue(noted(metadata, ns, writer), `${where}, metadata`)),
       };
       const op: WriteOp = { checkpoint: { ...row, channels: body.channels }, expectedHead: seen };
       if (ns !== "") return op;
@@ -333,6 +333,10 @@ function messageNumbers(
   const value = now?.[1];
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
   return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
+}
+
+function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {
+  return ns === "" && lease?.metadata ? { ...metadata, ...lease.metadata } : metadata;
 }
 
 /** Resolves when the write is durable; under a pipelined lease when it is on its way. */

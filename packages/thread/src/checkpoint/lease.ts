@@ -17,6 +17,8 @@ export interface WriterLease {
    * tool, an answer to the outside, the run's end.
    */
   pipelined?: boolean;
+  /** Goes into the metadata of every root checkpoint, beside what LangGraph notes there. */
+  metadata?: Readonly<Record<string, unknown>>;
   /** The events of the step that ends with this checkpoint; its own `checkpoint` event among them. */
   takeEvents?: (checkpoint: { checkpoint_id: string; step: number }) => NewEvent[];
   /** They are in the log, with these ids. */

@@ -1,0 +1,56 @@
+import type { Interrupt, Message } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { RunResult, RunWork } from "../run/executor.ts";
+import type { CustomGraph } from "./custom-graph.ts";
+import { toInterrupt } from "./decide-call.ts";
+import { jsonCopy } from "./json-copy.ts";
+import type { GraphState } from "./run-graph.ts";
+import type { UsageMeter } from "./usage-meter.ts";
+
+export interface Finished {
+  storage: Storage;
+  work: RunWork;
+  usage: UsageMeter;
+  custom: CustomGraph | undefined;
+  state: GraphState;
+  /** What a user's own graph gave last, as its caller would get it. */
+  output: unknown;
+}
+
+/** What a graph that has stopped by itself has come to. */
+export async function graphResult(finished: Finished): Promise<RunResult> {
+  const { storage, work, usage, custom, state, output } = finished;
+  const interrupts = interruptsOf(state, custom);
+  if (interrupts.length > 0) return { outcome: "waiting", interrupts };
+  const structured = state.values.structuredResponse ?? (custom ? outputOf(output) : undefined);
+  return {
+    outcome: "succeeded",
+    assistant: await lastAssistant(storage, work),
+    usage: usage.total(),
+    ...(structured === undefined ? {} : { structured_response: jsonCopy(structured, "The graph's output") }),
+  };
+}
+
+function interruptsOf({ tasks, next, config }: GraphState, custom: CustomGraph | undefined): Interrupt[] {
+  const asked = tasks.flatMap((task) =>
+    (task.interrupts ?? []).map(({ id = "", value }) => toInterrupt(id, jsonCopy(value, "What the graph asks"))),
+  );
+  if (asked.length > 0 || next.length === 0 || !custom) return asked;
+  // Compiled with interruptBefore or interruptAfter: it asks for nothing but to be let on.
+  const id = `breakpoint-${config?.configurable?.checkpoint_id ?? ""}`;
+  return [{ id, value: { next: [...next] }, allowed_decisions: ["approve"] }];
+}
+
+/** Its messages are the conversation; the rest is what the graph came to. */
+function outputOf(output: unknown): unknown {
+  if (typeof output !== "object" || output === null || Array.isArray(output)) return output;
+  const { messages: _, ...rest } = output as Record<string, unknown>;
+  return Object.keys(rest).length > 0 ? rest : undefined;
+}
+
+/** The run's last word, as the message rows have it. */
+export async function lastAssistant(storage: Storage, { session, claimed }: RunWork): Promise<Message | null> {
+  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "assistant" });
+  const [message] = messages;
+  return message && message.run_id === claimed.run_id ? message : null;
+}

@@ -1,0 +1,41 @@
+import type { ToolOutcome } from "@cognition/contract";
+import type { ToolMessage } from "@langchain/core/messages";
+import type { ToolCall } from "@langchain/core/messages/tool";
+import type { Command } from "@langchain/langgraph";
+import { messageIn } from "./journal-result.ts";
+import type { RunScope } from "./run-scope.ts";
+import { textOf } from "./text-of.ts";
+
+/** The tool that hands work to a subagent. */
+export const DELEGATION = "task";
+
+/** Whose calls are told. */
+export interface Caller {
+  agent_name: string;
+  /** True for the session's own agent: the events of the others carry their name. */
+  isRoot: boolean;
+}
+
+export interface Told {
+  result: ToolMessage | Command;
+  outcome: ToolOutcome;
+  exit_code: number | null;
+}
+
+export function about({ agent_name, isRoot }: Caller): { agent?: string } {
+  return isRoot ? {} : { agent: agent_name };
+}
+
+export function tellCall(caller: Caller, { work }: RunScope, call: ToolCall): void {
+  const { id = "", name, args } = call;
+  work.log.emit("tool_call", { ...about(caller), id, name, args });
+  if (name !== DELEGATION) return;
+  const { subagent_type, description } = args as { subagent_type?: string; description?: string };
+  work.log.emit("delegation", { ...about(caller), target_agent: subagent_type ?? "", task: description ?? "" });
+}
+
+export function tellResult(caller: Caller, { work }: RunScope, call: ToolCall, told: Told): void {
+  const { result, outcome, exit_code } = told;
+  const output = textOf(messageIn(result)?.content);
+  work.log.emit("tool_result", { ...about(caller), tool_call_id: call.id ?? "", output, exit_code, outcome });
+}

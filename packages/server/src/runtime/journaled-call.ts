@@ -1,0 +1,134 @@
+import type { ToolOutcome } from "@cognition/contract";
+import type { ToolCallKey, ToolCallState } from "@cognition/thread";
+import { ToolMessage } from "@langchain/core/messages";
+import type { ToolCall } from "@langchain/core/messages/tool";
+import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
+import type { OnCrash } from "../tool/tool.ts";
+import { decideCall } from "./decide-call.ts";
+import { about, type Caller, tellResult } from "./journal-events.ts";
+import { packResult, unpackResult } from "./journal-result.ts";
+import { type CallScope, callName, inCall, type RunScope } from "./run-scope.ts";
+
+export type ToolResult = ToolMessage | Command;
+
+export interface JournaledCall {
+  caller: Caller;
+  call: ToolCall;
+  checkpoint_ns: string;
+  on_crash: OnCrash;
+  /** What a tool throws is told to the model, unless its own graph has to deal with it. */
+  rethrow?: boolean;
+  run(): Promise<ToolResult>;
+}
+
+type Keyed = JournaledCall & { key: ToolCallKey };
+
+/** Records the intent, runs the tool, records the result, tells the log; or uses what an earlier attempt has recorded. */
+export async function journaledCall(scope: RunScope, journaled: JournaledCall): Promise<ToolResult> {
+  const { work, journal } = scope;
+  const { call, checkpoint_ns, on_crash } = journaled;
+  const key: ToolCallKey = { thread_id: work.claimed.thread_id, checkpoint_ns, tool_call_id: call.id ?? "" };
+  const intent = { ...key, lease: work.lease, name: call.name, args: call.args, on_crash };
+  // The call must be in a durable checkpoint before it may begin: after a crash the model would make it anew, under a
+  // name that no intent is found by.
+  await work.log.flush();
+  const state = await journal.beginToolCall(intent);
+  const keyed = { ...journaled, key };
+  if (state.state === "finished") return useResult(scope, keyed, state);
+  if (state.state === "unknown") return faceUnknown(scope, keyed, state.on_crash);
+  const callScope: CallScope = {
+    tool_call_id: key.tool_call_id,
+    idempotency_key: state.idempotency_key,
+    agent_name: journaled.caller.agent_name,
+    about: about(journaled.caller),
+    exit_code: null,
+  };
+  const name = callName(key);
+  const performing = perform(scope, keyed, callScope);
+  scope.begun.set(name, callScope);
+  scope.calls.set(name, untilOver(performing, callScope));
+  void scope.calls.get(name)?.then(() => scope.calls.delete(name));
+  return performing;
+}
+
+/** The tool's own promise may outlive the call: LangChain lets go of a tool that ignores the signal. */
+async function untilOver(performing: Promise<unknown>, callScope: CallScope): Promise<void> {
+  await Promise.allSettled([performing]);
+  await Promise.allSettled([callScope.own]);
+}
+
+async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope): Promise<ToolResult> {
+  const { caller, call, key, run } = journaled;
+  const { work, journal } = scope;
+  try {
+    const result = await inCall(callScope, run);
+    if (scope.closed) throw work.signal.reason; // too late: what became of it is recorded as unknown
+    const outcome = outcomeOf(result);
+    const { exit_code } = callScope;
+    await journal.finishToolCall(key, work.lease, { outcome, result: packResult(result, exit_code) });
+    tellResult(caller, scope, call, { result, outcome, exit_code });
+    return result;
+  } catch (error) {
+    return endBadly(scope, journaled, error);
+  }
+}
+
+async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, error: unknown): Promise<ToolResult> {
+  const { work, journal } = scope;
+  // The tool asked a human first: it begins anew with the answer.
+  if (isGraphBubbleUp(error)) {
+    await journal.withdrawToolCall(key, work.lease);
+    throw error;
+  }
+  if (work.signal.aborted) throw error; // what became of it is recorded when the run is settled
+  const message = new ToolMessage({
+    tool_call_id: key.tool_call_id,
+    name: call.name,
+    status: "error",
+    content: `${call.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+  });
+  await journal.finishToolCall(key, work.lease, { outcome: "error", result: packResult(message, null) });
+  tellResult(caller, scope, call, { result: message, outcome: "error", exit_code: null });
+  if (rethrow) throw error;
+  return message;
+}
+
+/** A call of an earlier attempt that came to its end: its result is used, not made again. */
+function useResult(
+  scope: RunScope,
+  { caller, call }: Keyed,
+  state: Extract<ToolCallState, { state: "finished" }>,
+): ToolResult {
+  const { result, exit_code } = unpackResult(state.result);
+  tellResult(caller, scope, call, { result, outcome: state.outcome, exit_code });
+  return result;
+}
+
+/** A call that an earlier attempt was in the middle of. What stands for its result is recorded as one, as unknown. */
+async function faceUnknown(
+  scope: RunScope,
+  { caller, call, key }: Keyed,
+  on_crash: "never" | "ask",
+): Promise<ToolResult> {
+  const answered = on_crash === "ask" ? decideCall(call, { allowed_decisions: ["respond"] }) : undefined;
+  const result = ToolMessage.isInstance(answered) ? answered : outcomeUnknown(call);
+  const end = { outcome: "unknown" as const, result: packResult(result, null) };
+  await scope.journal.finishToolCall(key, scope.work.lease, end);
+  tellResult(caller, scope, call, { result, outcome: "unknown", exit_code: null });
+  return result;
+}
+
+function outcomeUnknown({ id = "", name }: ToolCall): ToolMessage {
+  return new ToolMessage({
+    tool_call_id: id,
+    name,
+    status: "error",
+    content:
+      `outcome_unknown: ${name} was started, then the process ended. Whether it took effect is not known. ` +
+      "Check what it should have changed before you do it again.",
+  });
+}
+
+function outcomeOf(result: ToolResult): ToolOutcome {
+  return ToolMessage.isInstance(result) && result.status === "error" ? "error" : "ok";
+}

@@ -1,0 +1,20 @@
+import type { BaseMessage } from "@langchain/core/messages";
+
+/** What the executor needs of a graph, ours or a user's own. */
+export interface RunGraph {
+  stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
+  getState(config: object): Promise<GraphState>;
+  updateState(config: object, values: object, asNode?: string): Promise<unknown>;
+}
+
+export interface GraphState {
+  values: { messages?: BaseMessage[]; structuredResponse?: unknown };
+  /** The nodes that would run now. */
+  next: readonly string[];
+  tasks: readonly { name?: string; interrupts?: readonly { id?: string; value?: unknown }[] }[];
+  metadata?: { run_id?: unknown; context?: unknown };
+  config?: { configurable?: { checkpoint_id?: string } };
+}
+
+/** Before a thread's first checkpoint. */
+export const NO_STATE: GraphState = { values: {}, next: [], tasks: [] };

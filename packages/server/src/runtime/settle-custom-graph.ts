@@ -1,0 +1,37 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { CustomGraph } from "./custom-graph.ts";
+import type { GraphState } from "./run-graph.ts";
+import { closingResults, type Leftovers } from "./settle-thread.ts";
+
+/** Where LangGraph can't tell which node spoke last, the update is one of the input's. */
+const START = "__start__";
+
+/**
+ * Leaves a user's own graph fit for its next message. Which of its nodes says what is unknown, so messages are added as
+ * those that were running: the next input begins at the start in any case, and a run that is resumed goes on after them.
+ */
+export async function settleCustomGraph(
+  { graph, hasMessages }: CustomGraph,
+  config: object,
+  { input, unfinished, calls }: Leftovers,
+): Promise<void> {
+  if (!hasMessages) return;
+  const state = await graph.getState(config);
+  const { messages = [] } = state.values;
+  if (!messages.every(isMessage)) return; // a channel of that name which holds something else
+  const closing = closingResults(messages, calls);
+  const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
+  const known = new Set(messages.map(({ id }) => id));
+  const missing = [input, ...closing, said].filter(
+    (message): message is BaseMessage => message !== undefined && (message.id === undefined || !known.has(message.id)),
+  );
+  if (missing.length > 0) await graph.updateState(config, { messages: missing }, speakerOf(state));
+}
+
+function isMessage(value: unknown): value is BaseMessage {
+  return typeof (value as BaseMessage | null)?.getType === "function";
+}
+
+function speakerOf({ next }: GraphState): string {
+  return next[0] ?? START;
+}

@@ -1,0 +1,63 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { ToolMessage } from "@langchain/core/messages";
+import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
+import { messageIn } from "./journal-result.ts";
+import { jsonCopy } from "./json-copy.ts";
+import { currentCall, type RunScope } from "./run-scope.ts";
+import { textOf } from "./text-of.ts";
+
+/**
+ * Tells of the tools that a user's own graph calls by itself. Those that are wrapped for the journal, which knows more,
+ * are told by it.
+ */
+export function createToolEvents({ work, root_agent }: RunScope): BaseCallbackHandler {
+  const { log } = work;
+  const open = new Map<string, { id: string; about: { agent?: string } }>();
+
+  const handler = BaseCallbackHandler.fromMethods({
+    handleToolStart: (_tool, input, runId, _parent, _tags, metadata, runName, toolCallId) => {
+      if (currentCall()) return;
+      const agent = metadata?.["lc_agent_name"];
+      const about = typeof agent === "string" && agent !== root_agent ? { agent } : {};
+      const id = toolCallId ?? runId;
+      open.set(runId, { id, about });
+      log.emit("tool_call", { ...about, id, name: runName ?? "tool", args: argsOf(input) });
+    },
+    handleToolEnd: (output, runId) => {
+      const call = open.get(runId);
+      if (!call) return;
+      open.delete(runId);
+      const failed = ToolMessage.isInstance(output) && output.status === "error";
+      tell(call, outputOf(output), failed ? "error" : "ok");
+    },
+    handleToolError: (error, runId) => {
+      const call = open.get(runId);
+      open.delete(runId);
+      if (!call || isGraphBubbleUp(error)) return; // it asks a human, and begins anew with the answer
+      tell(call, error instanceof Error ? error.message : String(error), work.signal.aborted ? "aborted" : "error");
+    },
+  });
+  handler.awaitHandlers = true;
+
+  function tell({ id, about }: { id: string; about: object }, output: string, outcome: "ok" | "error" | "aborted") {
+    log.emit("tool_result", { ...about, tool_call_id: id, output, exit_code: null, outcome });
+  }
+
+  return handler;
+}
+
+function argsOf(input: string): Record<string, unknown> {
+  try {
+    const args: unknown = JSON.parse(input);
+    return typeof args === "object" && args !== null && !Array.isArray(args)
+      ? (args as Record<string, unknown>)
+      : { input: args };
+  } catch {
+    return { input }; // a tool that takes plain text
+  }
+}
+
+function outputOf(output: unknown): string {
+  if (ToolMessage.isInstance(output) || isCommand(output)) return textOf(messageIn(output)?.content);
+  return textOf(jsonCopy(output, "The output of a tool"));
+}

@@ -1,0 +1,63 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { OfflineModel } from "../../src/model/offline/offline-model.ts";
+import { dataOf, eventsOf, type Started, say, send, startRuntime } from "./started-runtime.ts";
+
+const startGraph = (graph: object) => startRuntime({ graphs: { own: graph }, session: { agent_name: "own" } });
+
+async function countOf({ storage, session }: Started, type: "token" | "tool_call"): Promise<number> {
+  return (await storage.readEvents({ session_id: session.id, types: [type] })).events.length;
+}
+
+describe("abort of a user's own graph", () => {
+  it("stops its node, closes its open calls, and takes the next message", async () => {
+    const stuck = tool(
+      (_, { signal }: LangGraphRunnableConfig) =>
+        new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+      { name: "stuck", description: "", schema: z.object({}) },
+    );
+    const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "stuck", args: {} }] });
+    const heard: BaseMessage[][] = [];
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("model", ({ messages }) => {
+        heard.push(messages);
+        return { messages: [heard.length === 1 ? call : new AIMessage("fine")] };
+      })
+      .addNode("tools", new ToolNode([stuck]))
+      .addEdge(START, "model")
+      .addConditionalEdges("model", ({ messages }) =>
+        (messages.at(-1) as AIMessage).tool_calls?.length ? "tools" : END,
+      )
+      .addEdge("tools", "model")
+      .compile();
+    const started = await startGraph(graph);
+    const run_id = await send(started, "go");
+    await expect.poll(() => countOf(started, "tool_call")).toBe(1);
+    await started.runtime.engine.abort(started.session.id);
+    expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "aborted" }]);
+    expect(dataOf(await say(started, "again"), "done")).toMatchObject([{ assistant_data: { content: "fine" } }]);
+    expect(heard[1]?.map((message) => message.getType())).toEqual(["human", "ai", "tool", "human"]);
+  });
+
+  it("keeps what the model had said", async () => {
+    const model = new OfflineModel({ wordDelayMs: 50 });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("speak", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "speak")
+      .compile();
+    const started = await startGraph(graph);
+    const run_id = await send(started, "Hello there");
+    await expect.poll(() => countOf(started, "token")).toBeGreaterThan(2);
+    await started.runtime.engine.abort(started.session.id);
+    const events = await eventsOf(started, run_id);
+    const said = dataOf(events, "token")
+      .map(({ content }) => content)
+      .join("");
+    expect(dataOf(events, "done")).toMatchObject([{ status: "aborted", assistant_data: { content: said } }]);
+    expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
+  });
+});

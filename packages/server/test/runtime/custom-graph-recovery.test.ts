@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openStorage, type Storage } from "@cognition/thread";
+import { AIMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
+import { compose } from "../../src/compose.ts";
+import { dataOf, eventsOf, type Started } from "./started-runtime.ts";
+
+const GRAPH = join(import.meta.dirname, "children/crash-graph.ts");
+let dir: TempDir;
+beforeEach(() => {
+  dir = createTempDir();
+});
+afterEach(() => dir.remove());
+
+const uri = () => `sqlite://${join(dir.path, "state.db")}`;
+const ledger = () => join(dir.path, "ledger");
+const open = (storage: Storage, graphs: Record<string, string | object>) =>
+  compose({
+    storage,
+    workspace_root: dir.path,
+    env: { PATH: process.env["PATH"] },
+    graphs,
+    engine: { lease_ms: 500, poll_ms: 20 },
+    onError: () => undefined,
+  });
+
+async function accept(storage: Storage, runtime: Started["runtime"], context = {}) {
+  const session = await storage.createSession({ agent_name: "own", workspace_path: "work" });
+  const message_id = crypto.randomUUID();
+  const { run } = await runtime.engine.submit({
+    session_id: session.id,
+    message: { id: message_id, role: "user", content: "pay" },
+    input: { kind: "message", message_id, content: "pay", context },
+  });
+  return { session, run_id: run.id };
+}
+
+/** Accepts a message, has another process work on it, and kills that one in the middle of its tool. */
+async function killInTool(wrapped: boolean) {
+  const storage = await openStorage(uri());
+  const runtime = await open(storage, { own: `${GRAPH}#graph` });
+  const { session, run_id } = await accept(storage, runtime, { ledger: ledger(), wrapped });
+  const program = join(import.meta.dirname, "children/run-graph.ts");
+  const args = [
+    "--conditions=cognition-source",
+    "--disable-warning=ExperimentalWarning",
+    program,
+    uri(),
+    dir.path,
+    GRAPH,
+  ];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  runtime.engine.start();
+  const events = await eventsOf({ storage, session } as Started, run_id);
+  await runtime.close(0);
+  const messages = await storage.listMessagesForSession(session.id);
+  await storage.close();
+  return { events, messages, lines: readFileSync(ledger(), "utf8").trim().split("\n") };
+}
+
+it("goes on at the node that was killed; a tool in the journal is not run again", { timeout: 60_000 }, async () => {
+  const { events, messages, lines } = await killInTool(true);
+  expect(lines).toEqual(["first", "pay", "charge", "pay", "last"]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  expect(String(messages[1]?.content)).toContain("outcome_unknown");
+});
+
+it("a tool that is not in the journal runs at least once", { timeout: 60_000 }, async () => {
+  const { lines, messages } = await killInTool(false);
+  expect(lines).toEqual(["first", "pay", "charge", "pay", "charge", "last"]);
+  expect(messages[1]).toMatchObject({ role: "assistant", content: "charged" });
+});
+
+it("is handed over between two steps, and no node runs twice", async () => {
+  const ran: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("one", async () => {
+      ran.push("one");
+      await gate.promise;
+      return {};
+    })
+    .addNode("two", () => {
+      ran.push("two");
+      return { messages: [new AIMessage("done")] };
+    })
+    .addEdge(START, "one")
+    .addEdge("one", "two")
+    .compile();
+  const storage = await openStorage(uri());
+  const first = await open(storage, { own: graph });
+  first.engine.start();
+  const { session, run_id } = await accept(storage, first);
+  await expect.poll(() => ran).toEqual(["one"]);
+  const closing = first.close(10_000);
+  gate.resolve();
+  await closing;
+  expect(await storage.getRun(run_id)).toMatchObject({ status: "queued" });
+  expect(ran).toEqual(["one"]);
+  const second = await open(storage, { own: graph });
+  second.engine.start();
+  expect(dataOf(await eventsOf({ storage, session } as Started, run_id), "done")).toMatchObject([
+    { status: "succeeded", assistant_data: { content: "done" } },
+  ]);
+  expect(ran).toEqual(["one", "two"]);
+  await second.close(0);
+  await storage.close();
+});
