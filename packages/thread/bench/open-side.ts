@@ -1,4 +1,5 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { NullSaver } from "./null-saver.ts";
 import { openOfficial } from "./open-official.ts";
 import type { Side } from "./sides.ts";
 
@@ -13,7 +14,10 @@ export interface OpenSide {
 export type Place = string | undefined;
 
 export async function openSide(side: Side, place: Place): Promise<OpenSide> {
-  if (side.engine === "none") return { saver: undefined, durableCommits: () => 0, close: async () => undefined };
+  if (side.engine === "none") {
+    const saver = side.name === "null" ? new NullSaver() : undefined;
+    return { saver, durableCommits: () => 0, close: async () => undefined };
+  }
   return side.official ? openOfficial(side, place) : openOurs(side, place);
 }
 

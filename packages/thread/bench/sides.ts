@@ -11,6 +11,7 @@ export interface Side {
 
 export const sides: readonly Side[] = [
   { name: "none", label: "no checkpointer", engine: "none", official: false, colour: "#8a8f98" },
+  { name: "null", label: "a saver that stores nothing", engine: "none", official: false, colour: "#5d646d" },
   { name: "ours-memory", label: "Cognition, memory", engine: "memory", official: false, colour: "#4aa3a0" },
   { name: "ours-sqlite", label: "Cognition, SQLite", engine: "sqlite", official: false, colour: "#2f7fd1" },
   { name: "ours-postgres", label: "Cognition, PostgreSQL", engine: "postgres", official: false, colour: "#7a5cc9" },

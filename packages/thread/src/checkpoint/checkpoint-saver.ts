@@ -42,8 +42,9 @@ import {
 import { SeenHeads } from "./seen-heads.ts";
 import { StrictSerializer, toBytes } from "./serializer.ts";
 import { setThreadTtl, sweepExpired } from "./thread-ttl.ts";
-import { type Encode, ThreadWriter } from "./thread-writer.ts";
+import { ThreadWriter } from "./thread-writer.ts";
 import { nextVersion } from "./version.ts";
+import type { Encode } from "./write-batch.ts";
 import type { WriteOp } from "./write-op.ts";
 
 export interface CheckpointSaverOptions {

@@ -6,6 +6,9 @@ export interface Known {
   shadow: Shadow;
 }
 
+/** No piece has this number. A number all the same, so that the engine keeps the numbers themselves in the array. */
+const NOT_STORED = -1;
+
 /**
  * The elements of a long list when it was last encoded: most of them stand in the same places the next time. Their
  * shadows lie one after the other, since a long list is gone through several times in each step, and following a
@@ -13,7 +16,7 @@ export interface Known {
  */
 export class KnownList {
   readonly #elements: unknown[] = [];
-  readonly #ids: (number | undefined)[] = [];
+  readonly #ids: number[] = [];
   readonly #shadows: Shadow = [];
   /** Where the shadow of each element ends, and that of the next one begins. */
   readonly #ends: number[] = [];
@@ -22,11 +25,28 @@ export class KnownList {
     return this.#elements.length;
   }
 
+  /** How many elements, from the first on, stand where they stood and are stored. Whether they changed it doesn't tell. */
+  sameUpTo(list: readonly unknown[]): number {
+    const end = Math.min(list.length, this.length);
+    let place = 0;
+    while (place < end && list[place] === this.#elements[place] && this.#ids[place] !== NOT_STORED) place++;
+    return place;
+  }
+
+  /** Whether the first `count` elements are what they were when they were stored. */
+  isUnchanged(count: number): boolean {
+    return isUnchanged(this.#shadows, 0, this.#startOf(count));
+  }
+
+  /** The pieces of the first `count` elements, which must be stored. */
+  idsUpTo(count: number): number[] {
+    return this.#ids.slice(0, count);
+  }
+
   /** The piece of the element that stood in this place the last time too, and is what it was. */
-  find(place: number, element: unknown, isChecked: boolean): number | undefined {
-    if (this.#elements[place] !== element) return undefined;
+  find(place: number, element: unknown): number | undefined {
     const id = this.#ids[place];
-    if (id === undefined || isChecked) return id;
+    if (id === undefined || id === NOT_STORED || this.#elements[place] !== element) return undefined;
     return isUnchanged(this.#shadows, this.#startOf(place), this.#ends[place] as number) ? id : undefined;
   }
 
@@ -37,7 +57,7 @@ export class KnownList {
     const shadow = known?.shadow ?? [];
     if (this.#ends[place] !== start + shadow.length) this.cut(place);
     this.#elements[place] = element;
-    this.#ids[place] = known?.id;
+    this.#ids[place] = known?.id ?? NOT_STORED;
     this.#ends[place] = start + shadow.length;
     for (let i = 0; i < shadow.length; i++) this.#shadows[start + i] = shadow[i];
   }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AssumedLists } from "./assumed-lists.ts";
 import { encodeValue, refusedWithin, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type Known, KnownList } from "./known-list.ts";
@@ -53,21 +54,32 @@ export interface Destination {
   settled: boolean;
 }
 
+export interface LongLists {
+  /** The long lists of this invocation, by stream. */
+  lists: Map<string, KnownList> | undefined;
+  /** Where to note down what pending writes took for unchanged; without it, everything is compared at once. */
+  assumed?: AssumedLists | undefined;
+}
+
 /** Encodes the values of one write. What it finds out is on top of `below` until the write is committed. */
 export class PieceEncoder {
   readonly memory: PieceMemory;
   readonly pieces: NewPiece[] = [];
   /** The pieces of each channel that is a list, element by element, if it holds nothing else. */
   readonly numbers = new Map<string, readonly number[]>();
+  /** Whether something was taken for unchanged without a look. */
+  assumes = false;
   readonly #lists: Map<string, KnownList> | undefined;
+  readonly #assumed: AssumedLists | undefined;
   /** Lists that this encoder has gone through: nothing can have changed them since. */
   readonly #checked = new Map<KnownList, number>();
   /** Elements that are being encoded member by member. */
   readonly #open = new Set<object>();
 
-  constructor(below: PieceMemory, lists?: Map<string, KnownList>) {
+  constructor(below: PieceMemory, { lists, assumed }: LongLists = { lists: undefined }) {
     this.memory = new PieceMemory(below);
     this.#lists = lists;
+    this.#assumed = assumed;
   }
 
   encode(value: unknown, to: Destination): JsonValue {
@@ -87,12 +99,12 @@ export class PieceEncoder {
   #list(list: unknown[], stream: string, to: Destination, isChannel: boolean): JsonValue | undefined {
     if (list.length < LONG_LIST && !list.some(isObject)) return undefined;
     const before = list.length < REMEMBERED_LIST ? undefined : this.#listBefore(stream);
-    const checked = (before && this.#checked.get(before)) ?? 0;
-    const entries = new Entries();
-    let i = 0;
+    const kept = before ? this.#kept(before, list, to) : 0;
+    const entries = new Entries(before?.idsUpTo(kept) ?? []);
+    let i = kept;
     try {
       for (; i < list.length; i++) {
-        const id = before?.find(i, list[i], i < checked) ?? this.#element(list[i], stream, to, before, i);
+        const id = before?.find(i, list[i]) ?? this.#element(list[i], stream, to, before, i);
         if (id === undefined) entries.addInline(this.#inline(list[i] as object, to));
         else entries.add(id);
       }
@@ -103,6 +115,26 @@ export class PieceEncoder {
     before?.cut(list.length);
     if (before) this.#checked.set(before, before.length);
     return { [TAG]: LIST, e: this.#shorten(entries.list) as JsonValue[] };
+  }
+
+  /** How many elements, from the first on, are those that were stored; of a pending write that may be an assumption. */
+  #kept(before: KnownList, list: readonly unknown[], { settled }: Destination): number {
+    const same = before.sameUpTo(list);
+    const assumed = this.#assumed?.assumedOf(before) ?? 0;
+    // What was assumed of places that this list fills otherwise could not be looked at any more.
+    if (same < assumed) this.#assumed?.settle(before);
+    if (same <= (this.#checked.get(before) ?? 0)) return same;
+    if (!settled && this.#assumed) {
+      this.#assumed.assume(before, same);
+      this.assumes = true;
+      return same;
+    }
+    if (before.isUnchanged(same)) {
+      this.#assumed?.confirm(before);
+      return same;
+    }
+    this.#assumed?.settle(before);
+    return 0;
   }
 
   /** One that holds itself is refused by the ordinary encoding, which knows what it is in. */
@@ -195,8 +227,19 @@ export class PieceEncoder {
 /** Names neighbours as one run. */
 class Entries {
   readonly list: ListEntry[] = [];
-  readonly numbers: number[] = [];
+  readonly numbers: number[];
   #run: [number, number] | undefined;
+
+  constructor(numbers: number[]) {
+    this.numbers = numbers;
+    for (let i = 0; i < numbers.length; i += this.#run?.[1] ?? 1) {
+      const first = numbers[i] as number;
+      let count = 1;
+      while (numbers[i + count] === first + count) count++;
+      this.#run = [first, count];
+      this.list.push(this.#run);
+    }
+  }
 
   add(id: number): void {
     this.numbers.push(id);

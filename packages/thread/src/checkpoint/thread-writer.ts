@@ -7,37 +7,11 @@ import { all, type QueryResult, type SqlValue, type Statement } from "../sql/sta
 import type { Channels } from "./checkpoint-body.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { isSameWriter, type Writer } from "./lease.ts";
-import { type NewPiece, PieceEncoder } from "./piece-encoder.ts";
-import { encodeOrForget, type Knowledge, listsOf, noKnowledge } from "./piece-knowledge.ts";
+import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
+import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
 import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
 import { ensureThread, guardThread, insertCheckpoint, insertPiece, insertWrite } from "./write-statements.ts";
-
-export type Encode = (encoder: PieceEncoder) => WriteOp;
-
-interface Call {
-  writer: Writer;
-  encode: Encode;
-}
-
-interface Batch {
-  writer: Writer;
-  knowledge: Knowledge;
-  memory: PieceMemory;
-  calls: Call[];
-  ops: WriteOp[];
-  pieces: NewPiece[];
-  created_at: string;
-  /** Lets it go to the database; until then it gathers. */
-  release: () => void;
-  result: Promise<void>;
-}
-
-/** When a write is wanted in the database: `soon` is with whatever this turn of the event loop brings. */
-type Urgency = "soon" | "later";
-
-/** How long what nobody waits for is gathered: a commit of its own for each step of a graph costs more than the steps. */
-const LATER_MS = 5;
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -56,9 +30,9 @@ export class ThreadWriter {
   readonly #ttl_ms: number | undefined;
   #knowledge = noKnowledge();
   #exists = false;
-  #open: Batch | undefined;
+  #open: WriteBatch | undefined;
   /** In the order in which they will be written; the first is on its way. */
-  readonly #unfinished: Batch[] = [];
+  readonly #unfinished: WriteBatch[] = [];
   /** Leases and invocations of which a write has failed: nothing that comes after it may be stored without it. */
   readonly #failed = new WeakMap<object, unknown>();
   readonly #channels = new Map<string, Channels>();
@@ -114,10 +88,7 @@ export class ThreadWriter {
     const who = writer.lease ?? writer.invocation;
     if (who && this.#failed.has(who)) throw this.#failed.get(who);
     const batch = this.#batchFor(writer);
-    const call = { writer, encode };
-    this.#encodeInto(batch, call);
-    batch.calls.push(call);
-    if (urgency === "soon") setImmediate(batch.release);
+    this.#rememberCheckpoint(batch.add(encode, urgency));
     return batch.result;
   }
 
@@ -131,43 +102,17 @@ export class ThreadWriter {
     await last.result;
   }
 
-  /** An encoding that fails leaves the batch as it was. */
-  #encodeInto(batch: Batch, { writer, encode }: Call): void {
-    const encoder = new PieceEncoder(batch.memory, listsOf(batch.knowledge, writer));
-    const op = encodeOrForget(batch.knowledge, writer, () => encode(encoder));
-    encoder.memory.mergeInto(batch.memory);
-    batch.pieces.push(...encoder.pieces);
-    batch.ops.push(op);
-    if (op.checkpoint) this.rememberChannels(op.checkpoint.ns, op.checkpoint.checkpoint_id, op.checkpoint.channels);
-  }
-
-  #batchFor(writer: Writer): Batch {
+  #batchFor(writer: Writer): WriteBatch {
     if (this.#open && isSameWriter(this.#open.writer, writer)) return this.#open;
     // What the same writer has on its way may be counted on: if that fails, so does what comes after it.
     const before = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
     const knowledge = before?.knowledge ?? this.#knowledge;
     const memory = new PieceMemory(before?.memory ?? knowledge.memory);
+    // Others may build on it from here on.
+    this.#open?.compare();
     this.#open?.release();
-    let release: () => void = () => undefined;
-    const gathered = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LATER_MS);
-      release = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    const batch: Batch = {
-      writer,
-      knowledge,
-      memory,
-      calls: [],
-      ops: [],
-      pieces: [],
-      created_at: this.#ctx.now(),
-      release,
-      result: Promise.resolve(),
-    };
-    batch.result = this.#run(batch, before, [gathered, this.#unfinished.at(-1)?.result]);
+    const batch = new WriteBatch(writer, knowledge, memory, this.#ctx.now());
+    batch.result = this.#run(batch, before, this.#unfinished.at(-1)?.result);
     // Whoever asked for the write sees its failure; this only keeps Node from calling it unhandled in between.
     batch.result.catch(() => undefined);
     this.#open = batch;
@@ -175,10 +120,13 @@ export class ThreadWriter {
     return batch;
   }
 
-  async #run(batch: Batch, before: Batch | undefined, first: readonly unknown[]): Promise<void> {
-    await Promise.allSettled(first);
+  async #run(batch: WriteBatch, before: WriteBatch | undefined, previous: Promise<void> | undefined): Promise<void> {
+    await batch.gathered;
+    if (previous) await previous.catch(() => undefined); // its failure is told to those who asked for it
     if (this.#open === batch) this.#open = undefined;
+    batch.compare();
     try {
+      batch.throwIfFailed();
       await before?.result;
       if (batch.ops.length > 0) await this.#commitUnlessRefused(batch);
     } catch (error) {
@@ -195,7 +143,7 @@ export class ThreadWriter {
   }
 
   /** Each reason that isn't final takes away the condition it came from, so there is an end to it. */
-  async #commitUnlessRefused(batch: Batch): Promise<void> {
+  async #commitUnlessRefused(batch: WriteBatch): Promise<void> {
     for (;;) {
       try {
         return await this.#commit(batch);
@@ -206,24 +154,23 @@ export class ThreadWriter {
     }
   }
 
-  async #amend(batch: Batch): Promise<void> {
+  async #amend(batch: WriteBatch): Promise<void> {
     const reason = await explainRefusal(this.#ctx.db, this.#thread_id, batch.writer, batch.knowledge.generation);
     if (reason === "pruned") this.#encodeAgain(batch);
     else if (reason.code === "concurrent_writer" && expectedHead(batch.ops) === undefined) rebuildInstead(batch.ops);
     else throw reason;
   }
 
-  /** Pieces that the batch counted on may have been swept: it writes out all that it holds. */
-  #encodeAgain(batch: Batch): void {
+  #encodeAgain(batch: WriteBatch): void {
     this.#forget();
-    batch.knowledge = this.#knowledge;
-    batch.memory = new PieceMemory(this.#knowledge.memory);
-    batch.ops = [];
-    batch.pieces = [];
-    for (const call of batch.calls) this.#encodeInto(batch, call);
+    for (const op of batch.encodeAgain(this.#knowledge)) this.#rememberCheckpoint(op);
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  #rememberCheckpoint({ checkpoint }: WriteOp): void {
+    if (checkpoint) this.rememberChannels(checkpoint.ns, checkpoint.checkpoint_id, checkpoint.channels);
+  }
+
+  async #commit(batch: WriteBatch): Promise<void> {
     const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.#thread_id, batch.created_at)];
     const results = await this.#send([...opening, ...this.#statements(batch)], batch);
     const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
@@ -234,7 +181,7 @@ export class ThreadWriter {
     await this.#publish(batch, row.event_seq);
   }
 
-  async #publish({ ops, writer, created_at }: Batch, event_seq: number): Promise<void> {
+  async #publish({ ops, writer, created_at }: WriteBatch, event_seq: number): Promise<void> {
     const events = ops.flatMap((op) => op.events ?? []);
     if (events.length === 0) return;
     const session_id = this.session_id === undefined ? await this.findSession() : this.session_id;
@@ -245,7 +192,7 @@ export class ThreadWriter {
   }
 
   /** One round trip, unless the conversation has to be read before it can be set right. */
-  async #send(statements: Statement[], { ops }: Batch): Promise<readonly QueryResult[]> {
+  async #send(statements: Statement[], { ops }: WriteBatch): Promise<readonly QueryResult[]> {
     const { db } = this.#ctx;
     const rebuilds = ops.flatMap(({ projection }) => (projection && !projection.rows ? projection.session_id : []));
     const ctx = this.#ctx;
@@ -261,7 +208,7 @@ export class ThreadWriter {
     }
   }
 
-  #statements({ ops, pieces, writer, knowledge, created_at }: Batch): Statement[] {
+  #statements({ ops, pieces, writer, knowledge, created_at }: WriteBatch): Statement[] {
     const { dialect } = this.#ctx.db;
     const thread_id = this.#thread_id;
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);

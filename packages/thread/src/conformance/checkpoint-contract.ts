@@ -8,12 +8,14 @@ import { checkpointPruneContract } from "./checkpoint-prune-contract.ts";
 import { checkpointSubgraphContract } from "./checkpoint-subgraph-contract.ts";
 import { checkpointThreadContract } from "./checkpoint-thread-contract.ts";
 import { checkpointValueContract } from "./checkpoint-value-contract.ts";
+import { checkpointWriteMutationContract } from "./checkpoint-write-mutation-contract.ts";
 import { checkpointWriterContract } from "./checkpoint-writer-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 
 /** The checkpointer: forks, writers, fences, values, sharing, pruning, and the messages that follow it. */
 export function checkpointContract(open: OpenStorage): void {
   checkpointMutationContract(open);
+  checkpointWriteMutationContract(open);
   checkpointModelContract(open);
   checkpointForkContract(open);
   checkpointWriterContract(open);
