@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from "./error.ts";
+import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 
 export interface AppErrorOptions {
   /** For the caller, as JSON: never a secret, never another scope's data. */

@@ -24,13 +24,18 @@ export interface Route {
 
 type Shape = Omit<Route, "method" | "path" | "summary" | "status" | "media"> & Partial<Pick<Route, "status" | "media">>;
 
-function route<S extends Shape>(method: Method, path: string, summary: string, shape: S) {
+function route<const P extends string, S extends Shape>(method: Method, path: P, summary: string, shape: S) {
   const media: readonly Media[] = shape.response ? ["json"] : ["none"];
   const status = shape.response || shape.media ? 200 : 204;
   return { status, media, ...shape, method, path, summary };
 }
 
-type Define = <S extends Shape>(path: string, summary: string, shape: S) => ReturnType<typeof route<S>>;
+// The path stays a literal: the client's methods take what stands in braces as their first arguments.
+type Define = <const P extends string, S extends Shape>(
+  path: P,
+  summary: string,
+  shape: S,
+) => ReturnType<typeof route<P, S>>;
 
 export const get: Define = (path, summary, shape) => route("GET", path, summary, shape);
 export const post: Define = (path, summary, shape) => route("POST", path, summary, shape);

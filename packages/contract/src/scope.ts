@@ -19,12 +19,9 @@ export const Scope = refuseProto(
 );
 export type Scope = z.infer<typeof Scope>;
 
-const PREFIX = "x-cognition-scope-";
+export { scopeHeader } from "./scope-header.ts";
 
-export function scopeHeader(key: ScopeKey): string {
-  const words = key.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `X-Cognition-Scope-${words.join("-")}`;
-}
+const PREFIX = "x-cognition-scope-";
 
 /** The scope key that a header carries, or undefined if it is another header. */
 export function findScopeKey(header: string): ScopeKey | undefined {

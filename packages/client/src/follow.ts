@@ -1,0 +1,105 @@
+import type { EventData } from "@cognition/contract";
+import { AppError } from "@cognition/contract/app-error";
+import { type Backoff, retryAfter, type Wait } from "./backoff.ts";
+import { readStream } from "./read-stream.ts";
+import type { LogEvent, SessionEvent } from "./session-event.ts";
+import type { SseFrame } from "./sse-parser.ts";
+import { mayHelp } from "./transport.ts";
+
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called whenever the stream was lost and is there again. */
+  readonly onReconnect?: ((reconnected: EventData<"reconnected">) => void) | undefined;
+}
+
+export interface FollowParts extends FollowOptions {
+  /** Opens the stream after this id, or from where it starts by itself; undefined where there is nothing more to come. */
+  readonly connect: (after: number | undefined) => Promise<Response | undefined>;
+  /** After which event the stream is over; never for one that follows a whole session. */
+  readonly isLast: (event: LogEvent) => boolean;
+  readonly after?: number | undefined;
+  readonly wait: Wait;
+  readonly backoff: Backoff;
+  readonly idleMs: number;
+  /** Attempts in a row that brought nothing, before it is given up. */
+  readonly maxFailures: number;
+}
+
+interface Position {
+  after: number | undefined;
+  retry: number | undefined;
+  failures: number;
+}
+
+/** Each event once, in order, over as many connections as it takes. */
+export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, void, undefined> {
+  const position: Position = { after: parts.after, retry: undefined, failures: 0 };
+  for (;;) {
+    const response = await open(parts, position);
+    if (!response) return;
+    for await (const frame of readStream(response, {
+      idleMs: parts.idleMs,
+      onRetry: (ms) => {
+        position.retry = ms;
+      },
+    })) {
+      const event = accept(frame, position, parts);
+      if (!event) continue;
+      yield event;
+      if (event.event !== "reset" && parts.isLast(event)) return;
+    }
+    parts.signal?.throwIfAborted();
+    position.failures += 1;
+    if (position.failures > parts.maxFailures) throw lost(position, undefined);
+    await parts.wait(parts.backoff.delay(position.failures, position.retry, undefined), parts.signal);
+  }
+}
+
+async function open(parts: FollowParts, position: Position): Promise<Response | undefined> {
+  for (;;) {
+    try {
+      return await parts.connect(position.after);
+    } catch (error) {
+      parts.signal?.throwIfAborted();
+      if (!mayHelp(error)) throw error;
+      position.failures += 1;
+      if (position.failures > parts.maxFailures) throw lost(position, error);
+      await parts.wait(parts.backoff.delay(position.failures, position.retry, retryAfter(error)), parts.signal);
+    }
+  }
+}
+
+/** The event of a frame that is new; undefined for one that was seen before, or is about the connection. */
+function accept(frame: SseFrame, position: Position, parts: FollowParts): SessionEvent | undefined {
+  if (frame.event === "reconnected" && frame.data !== undefined) {
+    parts.onReconnect?.(JSON.parse(frame.data));
+    return undefined;
+  }
+  if (frame.event === "reset" && frame.data !== undefined) {
+    const data: EventData<"reset"> = JSON.parse(frame.data);
+    position.after = data.head;
+    return { event: "reset", data };
+  }
+  const id = Number(frame.id);
+  if (frame.id === undefined || !Number.isSafeInteger(id)) return undefined;
+  if (position.after !== undefined && id <= position.after) return undefined;
+  position.after = id;
+  if (frame.data === undefined) return undefined;
+  position.failures = 0;
+  return { id, event: frame.event, data: JSON.parse(frame.data) } as LogEvent;
+}
+
+function lost({ after, failures }: Position, cause: unknown): AppError {
+  const seen =
+    after === undefined
+      ? ""
+      : ` Everything up to event ${after} was received; what follows can be read with after=${after}.`;
+  return new AppError(
+    "server_unreachable",
+    `The stream was lost and could not be had again in ${failures} attempts.${seen}`,
+    {
+      cause,
+      details: { last_event_id: after ?? null },
+    },
+  );
+}

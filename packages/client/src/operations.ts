@@ -1,0 +1,60 @@
+import { newKey } from "./new-key.ts";
+import type { CallOptions, Operations, RouteMethods } from "./operation-types.ts";
+import { fillPath } from "./path.ts";
+import { type Form, ROUTE_TABLE, type RouteEntry } from "./route-table.ts";
+import type { Transport } from "./transport.ts";
+
+export function createOperations(transport: Transport): Operations {
+  const methods = Object.fromEntries(
+    Object.entries(ROUTE_TABLE).map(([name, entry]) => [name, (...args: unknown[]) => call(transport, entry, args)]),
+  ) as unknown as RouteMethods;
+  return {
+    ...methods,
+    getMessages: methods.listMessages,
+    async downloadFiles(session_id, options) {
+      const path = fillPath(ROUTE_TABLE.listFiles[1], [session_id]);
+      const response = await transport.sendSafely({ method: "GET", path, query: { archive: "tar" }, ...options });
+      return new Uint8Array(await response.arrayBuffer());
+    },
+  };
+}
+
+async function call(transport: Transport, entry: RouteEntry, args: readonly unknown[]): Promise<unknown> {
+  const [method, template, form = "json", takesInput = true] = entry;
+  const places = template.split("{").length - 1;
+  const rest = args.slice(places);
+  const [input, options] = takesInput ? rest : [undefined, rest[0]];
+  const { idempotencyKey, query, headers, signal } = (options ?? {}) as CallOptions<Record<string, unknown>>;
+  const hasBody = method !== "GET" && method !== "DELETE";
+  const request = {
+    method,
+    path: fillPath(template, args.slice(0, places)),
+    query: hasBody ? query : (input as Record<string, unknown> | undefined),
+    body: hasBody ? bodyOf(input, form) : undefined,
+    headers: { ...headersOf(method, form, idempotencyKey), ...headers },
+    signal,
+  };
+  // Only what can be repeated without doing anything twice: a read, or a POST under its key.
+  const safe = method === "GET" || method === "POST";
+  const response = await (safe ? transport.sendSafely(request) : transport.send(request));
+  return readAnswer(response, form);
+}
+
+function bodyOf(input: unknown, form: Form): string | Uint8Array {
+  if (form === "bytes" && (typeof input === "string" || input instanceof Uint8Array)) return input;
+  return JSON.stringify(input ?? {});
+}
+
+function headersOf(method: string, form: Form, key: string | undefined): Record<string, string> {
+  return {
+    ...(form === "json" && { Accept: "application/json" }),
+    ...(form === "json" && method !== "GET" && method !== "DELETE" && { "Content-Type": "application/json" }),
+    ...(method === "POST" && { "Idempotency-Key": key ?? newKey() }),
+  };
+}
+
+async function readAnswer(response: Response, form: Form): Promise<unknown> {
+  if (response.status === 204) return undefined;
+  if (form === "text") return response.text();
+  return form === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
+}

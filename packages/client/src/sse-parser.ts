@@ -1,0 +1,68 @@
+/** One event of a stream, or a mere change of position (`data` is undefined then). */
+export interface SseFrame {
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: string | undefined;
+}
+
+export interface SseParser {
+  /** The frames that this chunk completes. What a stream leaves unfinished at its end is no event. */
+  push(chunk: Uint8Array): SseFrame[];
+  /** What the server last asked for with `retry:`, in milliseconds. */
+  readonly retry: number | undefined;
+}
+
+/** Reads server-sent events as WHATWG defines them, whatever the chunks: they may end inside a character or between CR and LF. */
+export function createSseParser(): SseParser {
+  const lines = createLineReader();
+  let retry: number | undefined;
+  let id: string | undefined;
+  let event = "";
+  let data: string | undefined;
+
+  function readField(line: string): void {
+    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (name === "data") data = data === undefined ? value : `${data}\n${value}`;
+    else if (name === "event") event = value;
+    else if (name === "id" && !value.includes("\0")) id = value;
+    else if (name === "retry" && /^\d+$/.test(value)) retry = Number(value);
+  }
+
+  function takeFrame(): SseFrame[] {
+    const frame = { id, event: event || "message", data };
+    id = undefined;
+    event = "";
+    data = undefined;
+    return frame.data === undefined && frame.id === undefined ? [] : [frame];
+  }
+
+  return {
+    push: (chunk) =>
+      lines(chunk).flatMap((line) => {
+        if (line === "") return takeFrame();
+        readField(line);
+        return [];
+      }),
+    get retry() {
+      return retry;
+    },
+  };
+}
+
+/** The lines that each chunk completes. */
+function createLineReader(): (chunk: Uint8Array) => string[] {
+  // Not fatal: a byte that is no UTF-8 must not end the stream. It also takes a byte order mark away.
+  const decoder = new TextDecoder();
+  let rest = "";
+  let endedInReturn = false;
+
+  return (chunk) => {
+    const decoded = decoder.decode(chunk, { stream: true });
+    if (decoded === "") return [];
+    const text = endedInReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
+    endedInReturn = decoded.endsWith("\r");
+    const lines = (rest + text).split(/\r\n|\r|\n/);
+    rest = lines.pop() ?? "";
+    return lines;
+  };
+}

@@ -1,0 +1,137 @@
+import type { LoggedEventType, ResumeSession, Run, SendMessageInput } from "@cognition/contract";
+import type { Backoff, Wait } from "./backoff.ts";
+import { type FollowOptions, follow } from "./follow.ts";
+import { newKey } from "./new-key.ts";
+import { fillPath } from "./path.ts";
+import { ROUTE_TABLE } from "./route-table.ts";
+import { createRunStream, type RunStream } from "./run-stream.ts";
+import type { SessionEvent } from "./session-event.ts";
+import type { RequestOptions, Transport } from "./transport.ts";
+
+type Content = SendMessageInput["content"];
+
+export interface SendOptions extends Omit<SendMessageInput, "content" | "idempotency_key">, FollowOptions {
+  /** Names this message for ever: sent again under the same key, it is still one message and one run. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface FollowEventsOptions extends FollowOptions {
+  /** The last event that is known; 0 for all there are. Left out: what comes from now on. */
+  readonly after?: number | undefined;
+  readonly types?: readonly LoggedEventType[] | undefined;
+}
+
+export interface Streams {
+  /**
+   * Sends a message and gives the events of its run, each once, until `done`, or until `interrupt` where it waits for a human.
+   * A lost connection is made again by itself, and never sends the message twice. Leaving the loop leaves the run running.
+   */
+  sendMessage(session_id: string, content: Content, options?: SendOptions): RunStream;
+  /** Sends a message and does not wait: the run as it was accepted. */
+  submitMessage(session_id: string, content: Content, options?: Omit<SendOptions, "onReconnect">): Promise<Run>;
+  /** As `resumeSession`, and gives the events of the run that goes on. */
+  resumeAndFollow(session_id: string, body?: ResumeSession, options?: FollowOptions): RunStream;
+  /** The events of one run until it ends. Nothing at all where it has ended before `after`. */
+  followRun(session_id: string, run_id: string, options?: FollowEventsOptions): RunStream;
+  /** A session's whole log, live, until the signal aborts or the loop is left. */
+  followEvents(session_id: string, options?: FollowEventsOptions): AsyncIterable<SessionEvent>;
+}
+
+export interface StreamParts {
+  readonly transport: Transport;
+  readonly wait: Wait;
+  readonly backoff: Backoff;
+  readonly idleMs: number;
+  readonly maxFailures: number;
+}
+
+const STREAM = { Accept: "text/event-stream" };
+
+export function createStreams(parts: StreamParts): Streams {
+  const { transport } = parts;
+
+  /** The header says that something was seen before: the server then tells what it replays. */
+  async function getStream(path: string, after: number | undefined, first: FollowEventsOptions) {
+    const seen = after !== undefined && after !== first.after;
+    const response = await transport.send({
+      method: "GET",
+      path,
+      query: { after: seen ? undefined : after, type: first.types },
+      headers: { ...STREAM, ...(seen && { "Last-Event-ID": String(after) }) },
+      signal: first.signal,
+    });
+    return response.status === 204 ? undefined : response;
+  }
+
+  /** Opens a run by a POST; once its id is known, the run itself is asked for, since keys are forgotten after a day. */
+  function runByPost(path: string, session_id: string, body: unknown, options: SendOptions): RunStream {
+    const headers = {
+      ...STREAM,
+      "Content-Type": "application/json",
+      "Idempotency-Key": options.idempotencyKey ?? newKey(),
+    };
+    return createRunStream({
+      ...parts,
+      ...options,
+      async connect(after, run_id) {
+        if (run_id !== undefined) return getStream(runPath(session_id, run_id), after ?? 0, { ...options, after: 0 });
+        const position = after === undefined ? {} : { "Last-Event-ID": String(after) };
+        return transport.send({
+          method: "POST",
+          path,
+          body: JSON.stringify(body),
+          headers: { ...headers, ...position },
+          signal: options.signal,
+        });
+      },
+    });
+  }
+
+  const messagesPath = (session_id: string) => fillPath(ROUTE_TABLE.sendMessage[1], [session_id]);
+
+  return {
+    sendMessage: (session_id, content, options = {}) =>
+      runByPost(messagesPath(session_id), session_id, messageBody(content, options), options),
+    async submitMessage(session_id, content, options = {}) {
+      const response = await transport.sendSafely({
+        method: "POST",
+        path: messagesPath(session_id),
+        body: JSON.stringify(messageBody(content, options)),
+        headers: {
+          Accept: "application/json",
+          Prefer: "respond-async",
+          "Content-Type": "application/json",
+          "Idempotency-Key": options.idempotencyKey ?? newKey(),
+        },
+        signal: options.signal,
+      });
+      return (await response.json()) as Run;
+    },
+    resumeAndFollow: (session_id, body = {}, options = {}) =>
+      runByPost(fillPath(ROUTE_TABLE.resumeSession[1], [session_id]), session_id, body, options),
+    followRun: (session_id, run_id, options = {}) =>
+      createRunStream({
+        ...parts,
+        ...options,
+        run_id,
+        connect: (after = 0) =>
+          getStream(runPath(session_id, run_id), after, { ...options, after: options.after ?? 0 }),
+      }),
+    followEvents: (session_id, options = {}) =>
+      follow({
+        ...parts,
+        ...options,
+        connect: (after) => getStream(fillPath(ROUTE_TABLE.listEvents[1], [session_id]), after, options),
+        isLast: () => false,
+      }),
+  };
+}
+
+function runPath(session_id: string, run_id: string): string {
+  return fillPath(ROUTE_TABLE.listRunEvents[1], [session_id, run_id]);
+}
+
+function messageBody(content: Content, options: SendOptions | RequestOptions): SendMessageInput {
+  const { signal: _, onReconnect: __, idempotencyKey: ___, ...fields } = options as SendOptions;
+  return { content, ...fields };
+}

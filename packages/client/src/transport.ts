@@ -1,0 +1,135 @@
+import type { Problem, Scope } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract/app-error";
+import { scopeHeader } from "@cognition/contract/scope-header";
+import { type Backoff, retryAfter, type Wait } from "./backoff.ts";
+
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  readonly baseUrl: string;
+  readonly scope: Scope;
+  /** Sent as `X-API-Key`. */
+  readonly apiKey: string | undefined;
+  /** Sent as `Authorization: Bearer`; a function is asked before every request, so that it may renew the token. */
+  readonly token: string | (() => string | Promise<string>) | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: Fetch;
+  readonly wait: Wait;
+  readonly backoff: Backoff;
+  readonly retries: number;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface TransportRequest extends RequestOptions {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface Transport {
+  /** The answer, if it is a success. Throws AppError: the server's own, `server_unreachable` or `unexpected_answer`. */
+  send(request: TransportRequest): Promise<Response>;
+  /** The same, tried again where that is safe and may help. */
+  sendSafely(request: TransportRequest): Promise<Response>;
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const base = options.baseUrl.replace(/\/+$/, "");
+
+  async function send({ method, path, query, body, headers, signal }: TransportRequest): Promise<Response> {
+    const sent = { ...(await identity(options)), ...options.headers, ...headers };
+    const init: RequestInit = { method, headers: sent, signal: signal ?? null };
+    if (body !== undefined) init.body = body as NonNullable<RequestInit["body"]>;
+    let response: Response;
+    try {
+      response = await options.fetch(`${base}${path}${queryText(query)}`, init);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new AppError("server_unreachable", `${base} can't be reached: ${messageOf(cause)}`, { cause });
+    }
+    if (response.ok) return response;
+    throw await toError(response);
+  }
+
+  return {
+    send,
+    async sendSafely(request) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await send(request);
+        } catch (error) {
+          if (attempt > options.retries || !mayHelp(error)) throw error;
+          await options.wait(options.backoff.delay(attempt, undefined, retryAfter(error)), request.signal);
+        }
+      }
+    },
+  };
+}
+
+/** Whether the same request may succeed later: nothing was wrong with it. */
+export function mayHelp(error: unknown): boolean {
+  if (!isAppError(error)) return false;
+  if (error.code === "server_unreachable") return true;
+  return [408, 425, 429, 502, 503, 504].includes(Number(error.details["status"]));
+}
+
+async function identity({ scope, apiKey, token }: TransportOptions): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [key, value] of Object.entries(scope)) headers[scopeHeader(key)] = value;
+  if (apiKey !== undefined) headers["X-API-Key"] = apiKey;
+  if (token !== undefined) headers["Authorization"] = `Bearer ${typeof token === "function" ? await token() : token}`;
+  return headers;
+}
+
+/** Lists by commas; `metadata: {a: "b"}` as `metadata.a=b`. */
+function queryText(query: Readonly<Record<string, unknown>> = {}): string {
+  const entries: [string, string][] = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || value === null) return [];
+    if (Array.isArray(value)) return [[name, value.join(",")]];
+    if (typeof value !== "object") return [[name, String(value)]];
+    return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, String(inner)]);
+  });
+  return entries.length > 0 ? `?${new URLSearchParams(entries)}` : "";
+}
+
+async function toError(response: Response): Promise<AppError> {
+  const { status, headers } = response;
+  const text = await response.text().catch(() => "");
+  const problem = readProblem(text);
+  const about = {
+    status,
+    ...(headers.has("x-request-id") && { request_id: headers.get("x-request-id") }),
+    ...(headers.has("retry-after") && { retry_after: headers.get("retry-after") }),
+  };
+  if (!problem) {
+    const message = `The server answered ${status} ${response.statusText}: ${text.slice(0, 200)}`;
+    return new AppError("unexpected_answer", message, { details: about });
+  }
+  const details = { ...problem.details, ...(problem.errors && { errors: problem.errors }), ...about };
+  const error = new AppError(problem.code, problem.detail, { details });
+  // A newer server may have codes that this program does not know: no one could branch on them.
+  return isAppError(error)
+    ? error
+    : new AppError("unexpected_answer", problem.detail, { details: { ...details, code: problem.code } });
+}
+
+function readProblem(text: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isProblem = typeof value === "object" && value !== null && "code" in value && "detail" in value;
+    return isProblem ? (value as Problem) : undefined;
+  } catch {
+    return undefined; // not ours: a proxy's page, say
+  }
+}
+
+function messageOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  // Node says only "fetch failed" and keeps the reason underneath.
+  return cause.cause instanceof Error && cause.cause.message !== "" ? cause.cause.message : cause.message;
+}

@@ -1,0 +1,95 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { createClient, type SessionEvent } from "../src/index.ts";
+
+/** A server whose n-th answer is written by the n-th function. */
+async function withAnswers<T>(
+  answers: readonly ((response: ServerResponse) => void)[],
+  use: (url: string, positions: (string | undefined)[]) => Promise<T>,
+): Promise<T> {
+  const positions: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    const position = request.headers["last-event-id"];
+    answers[positions.push(typeof position === "string" ? position : undefined) - 1]?.(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, positions);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+const stream =
+  (text: string, end = true) =>
+  (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (end) response.end(text);
+    else response.write(text);
+  };
+const token = (id: number) => `id: ${id}\nevent: token\ndata: {"content":"${id}"}\n\n`;
+
+async function take(events: AsyncIterable<SessionEvent>, count: number): Promise<SessionEvent[]> {
+  const seen: SessionEvent[] = [];
+  for await (const event of events) if (seen.push(event) === count) break;
+  return seen;
+}
+
+test("a connection that is silent for too long is made anew", async () => {
+  const answers = [stream(`retry: 1\n\n${token(1)}`, false), stream(token(2))];
+  await withAnswers(answers, async (url, positions) => {
+    const client = createClient({ baseUrl: url, idleTimeoutMs: 50 });
+    expect((await take(client.followEvents("s", { after: 0 }), 2)).map((event) => "id" in event && event.id)).toEqual([
+      1, 2,
+    ]);
+    expect(positions).toEqual([undefined, "1"]);
+  });
+});
+
+test("a log that ends before what was seen gives a reset, and goes on from there", async () => {
+  const reset = 'event: reset\ndata: {"head":3}\n\n';
+  await withAnswers([stream(`retry: 1\n\n${token(9)}`), stream(`${reset}${token(4)}`)], async (url, positions) => {
+    const events = await take(createClient({ baseUrl: url }).followEvents("s", { after: 8 }), 3);
+    expect(events.map(({ event }) => event)).toEqual(["token", "reset", "token"]);
+    expect(events.at(-1)).toMatchObject({ id: 4 });
+    expect(positions).toEqual([undefined, "9"]);
+  });
+});
+
+test("a mere position is kept, so that a stream that has shown nothing yet misses nothing", async () => {
+  await withAnswers([stream("retry: 1\nid: 41\n\n"), stream(token(42))], async (url, positions) => {
+    const [event] = await take(createClient({ baseUrl: url }).followEvents("s"), 1);
+    expect(event).toMatchObject({ id: 42 });
+    expect(positions).toEqual([undefined, "41"]);
+  });
+});
+
+test("events that come twice are given once", async () => {
+  const answers = [stream(`retry: 1\n\n${token(1)}${token(1)}${token(2)}`), stream(token(1) + token(2) + token(3))];
+  await withAnswers(answers, async (url) => {
+    const events = await take(createClient({ baseUrl: url }).followEvents("s", { after: 0 }), 3);
+    expect(events.map((event) => "id" in event && event.id)).toEqual([1, 2, 3]);
+  });
+});
+
+test("a refusal is not repeated; a busy server is asked again when it says so", async () => {
+  const problem =
+    (status: number, code: string, headers = {}) =>
+    (response: ServerResponse) => {
+      response.writeHead(status, { "content-type": "application/problem+json", ...headers });
+      response.end(JSON.stringify({ type: "about:blank", title: "t", status, detail: `it is ${code}`, code }));
+    };
+  await withAnswers([problem(404, "session_not_found")], async (url, positions) => {
+    const failed = take(createClient({ baseUrl: url }).followEvents("s", { after: 0 }), 1);
+    await expect(failed).rejects.toMatchObject({ code: "session_not_found", message: "it is session_not_found" });
+    expect(positions).toHaveLength(1);
+  });
+  const waits: number[] = [];
+  await withAnswers([problem(429, "rate_limited", { "retry-after": "7" }), stream(token(1))], async (url) => {
+    const client = createClient({ baseUrl: url, random: () => 0, wait: async (ms) => void waits.push(ms) });
+    await take(client.followEvents("s", { after: 0 }), 1);
+  });
+  expect(waits).toEqual([7000]);
+});

@@ -1,0 +1,188 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { type Media, ROUTES, type Route, scopeHeader } from "@cognition/contract";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Client, createClient, isAppError } from "../src/index.ts";
+import { ROUTE_TABLE } from "../src/route-table.ts";
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+let seen: Seen[] = [];
+let answer: (response: ServerResponse, count: number) => void;
+let client: Client;
+
+const server = createServer(async (request, response) => {
+  const { method = "", url = "", headers } = request;
+  seen.push({ method, url, headers, body: await text(request) });
+  answer(response, seen.length);
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  seen = [];
+  answer = (response) => response.setHeader("content-type", "application/json").end('{"id":"x"}');
+  client = createClient({ baseUrl: url(), wait: async () => {} });
+});
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+test("the table is the contract's", () => {
+  const formOf = ({ body, media: [first] }: Route) => {
+    const raw: readonly (Media | undefined)[] = ["bytes"];
+    if (body === "bytes" || raw.includes(first)) return "bytes";
+    return first === "text" || first === "html" ? "text" : "json";
+  };
+  const expected = Object.entries(ROUTES).map(([name, route]: [string, Route]) => [
+    name,
+    route.method,
+    route.path,
+    formOf(route),
+    Boolean(route.query ?? route.body),
+  ]);
+  const table = Object.entries(ROUTE_TABLE).map(([name, [method, path, form = "json", input = true]]) => [
+    name,
+    method,
+    path,
+    form,
+    input,
+  ]);
+  expect(table).toEqual(expected);
+});
+
+test("every route is a method", () => {
+  const streams = { sendMessage: client.sendMessage, listRunEvents: client.followRun };
+  const missing = Object.keys(ROUTES).filter(
+    (name) => typeof { ...client, ...streams }[name as keyof Client] !== "function",
+  );
+  expect(missing).toEqual([]);
+});
+
+describe("a call", () => {
+  test("puts ids into the path, the rest into query or body", async () => {
+    await client.createSession({ title: "Investigation #99" });
+    await client.getMessages("a/b?c", { limit: 3, order: "asc" });
+    await client.listSessions({ metadata: { "a.b": "c d" }, status: "active" });
+    await client.getCheckpoint("s", "c");
+    await client.updateArtifact("a", { content: "x" }, { query: { session_id: "s" }, headers: { "If-Match": '"1"' } });
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "POST /sessions",
+      "GET /sessions/a%2Fb%3Fc/messages?limit=3&order=asc",
+      "GET /sessions?metadata.a.b=c+d&status=active",
+      "GET /sessions/s/checkpoints/c",
+      "PUT /artifacts/a?session_id=s",
+    ]);
+    expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ title: "Investigation #99" });
+    expect(seen[4]?.headers["if-match"]).toBe('"1"');
+  });
+
+  test("carries scope, key, token and headers", async () => {
+    const scoped = createClient({
+      baseUrl: `${url()}/`,
+      scope: { user: "u1", team_name: "t" },
+      apiKey: "k",
+      token: async () => "t1",
+      headers: { "x-other": "1" },
+    });
+    await scoped.getSession("s");
+    expect(seen[0]?.url).toBe("/sessions/s");
+    expect(seen[0]?.headers).toMatchObject({
+      [scopeHeader("user").toLowerCase()]: "u1",
+      [scopeHeader("team_name").toLowerCase()]: "t",
+      "x-api-key": "k",
+      authorization: "Bearer t1",
+      "x-other": "1",
+    });
+  });
+
+  test("sends and reads files as they are, under paths with slashes", async () => {
+    answer = (response) => response.setHeader("content-type", "application/json").end(Buffer.from([1, 2, 255]));
+    await client.putFile("s", "a b/ü.bin", new Uint8Array([0, 255]));
+    expect(await client.getFile("s", "a b/ü.bin")).toEqual(new Uint8Array([1, 2, 255]));
+    expect(seen.map(({ url }) => url)).toEqual(Array(2).fill("/sessions/s/files/a%20b/%C3%BC.bin"));
+    await expect(client.getFile("s", "../x")).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(client.getSession("")).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  test("gives nothing for 204", async () => {
+    answer = (response) => response.writeHead(204).end();
+    expect(await client.deleteSession("s")).toBeUndefined();
+  });
+});
+
+describe("an error", () => {
+  test("is the server's, with its code and what was wrong", async () => {
+    const errors = [{ loc: ["body", "title"], msg: "too long" }];
+    answer = (response) => {
+      response.writeHead(422, { "content-type": "application/problem+json", "x-request-id": "q1" });
+      const problem = {
+        type: "about:blank",
+        title: "t",
+        status: 422,
+        detail: "title: too long",
+        code: "validation_failed",
+      };
+      response.end(JSON.stringify({ ...problem, errors, details: { a: 1 } }));
+    };
+    const error = await client.createSession({}).catch((caught: unknown) => caught);
+    expect(isAppError(error, "validation_failed")).toBe(true);
+    expect(error).toMatchObject({
+      message: "title: too long",
+      details: { a: 1, errors, status: 422, request_id: "q1" },
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each([
+    ["a proxy's page", "<h1>Bad gateway</h1>"],
+    ["a code that is not known here", JSON.stringify({ code: "new_code", detail: "d" })],
+  ])("of %s is an unexpected answer", async (_, body) => {
+    answer = (response) => response.writeHead(500).end(body);
+    await expect(client.getSession("s")).rejects.toMatchObject({ code: "unexpected_answer", details: { status: 500 } });
+  });
+
+  test("of a server that is not there says so", async () => {
+    const lost = createClient({ baseUrl: "http://127.0.0.1:1", retries: 0 });
+    await expect(lost.getHealth()).rejects.toMatchObject({ code: "server_unreachable" });
+  });
+
+  test("an abort is the caller's own reason", async () => {
+    answer = () => {};
+    const signal = AbortSignal.timeout(20);
+    await expect(client.getSession("s", { signal })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+});
+
+describe("a request that met a server in trouble", () => {
+  const failTwice = (response: ServerResponse, count: number) => {
+    if (count > 2) response.setHeader("content-type", "application/json").end('{"id":"x"}');
+    else response.writeHead(503).end();
+  };
+
+  test("is repeated where that is safe: a read, and a POST under one key", async () => {
+    answer = failTwice;
+    await client.getSession("s");
+    expect(seen).toHaveLength(3);
+    seen = [];
+    await client.forkSession("s", {}, { idempotencyKey: "k1" });
+    expect(seen.map(({ headers }) => headers["idempotency-key"])).toEqual(["k1", "k1", "k1"]);
+    seen = [];
+    await client.forkSession("s");
+    const keys = seen.map(({ headers }) => headers["idempotency-key"]);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test("is not repeated otherwise", async () => {
+    answer = failTwice;
+    await expect(client.updateSession("s", { title: "a" })).rejects.toMatchObject({ details: { status: 503 } });
+    await expect(client.deleteSession("s")).rejects.toMatchObject({ details: { status: 503 } });
+    expect(seen).toHaveLength(2);
+  });
+});
