@@ -62,7 +62,7 @@ create table artifacts (
   pk bigint generated always as identity not null,
   id text collate "C" not null,
   scope text collate "C" not null,
-  session_id text collate "C" not null,
+  session_id text collate "C",
   run_id text collate "C",
   name text collate "C" not null,
   artifact_type text collate "C" not null,

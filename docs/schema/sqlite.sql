@@ -49,7 +49,7 @@ CREATE TABLE artifacts (
   pk integer primary key autoincrement,
   id text not null unique,
   scope text not null,
-  session_id text not null,
+  session_id text,
   run_id text,
   name text not null,
   artifact_type text not null,

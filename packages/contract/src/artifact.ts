@@ -93,10 +93,14 @@ export const CreateArtifact = z
     ...idempotent,
   })
   .superRefine(checkContent)
-  .superRefine(({ visibility, session_id, run_id }, ctx) => {
+  .superRefine(({ visibility, session_id, run_id, artifact_type }, ctx) => {
     // Without what it belongs to, nobody could ever see it.
-    if (visibility === "private" && session_id === null) {
-      ctx.addIssue({ code: "custom", path: ["session_id"], message: "a private artifact needs session_id" });
+    if (visibility !== "public" && session_id === null) {
+      const message = `an artifact of visibility ${visibility} needs session_id`;
+      ctx.addIssue({ code: "custom", path: ["session_id"], message });
+    } else if (artifact_type === "scratch" && session_id === null) {
+      const message = "scratch needs session_id: it goes with its session";
+      ctx.addIssue({ code: "custom", path: ["session_id"], message });
     }
     if (visibility === "run" && run_id === null) {
       ctx.addIssue({ code: "custom", path: ["run_id"], message: "an artifact of visibility run needs run_id" });

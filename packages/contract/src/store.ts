@@ -8,7 +8,7 @@ import {
   MAX_STORE_KEY_LENGTH,
   MAX_TTL_SECONDS,
 } from "./limits.ts";
-import { Limit, Offset, pageInfo } from "./page.ts";
+import { Limit, Offset } from "./page.ts";
 import { exceedsBytes, text } from "./text.ts";
 import { Timestamp } from "./time.ts";
 
@@ -75,7 +75,8 @@ export const SearchStore = z.strictObject({
 export type SearchStore = z.infer<typeof SearchStore>;
 export type SearchStoreInput = z.input<typeof SearchStore>;
 
-export const StoreItemPage = z.strictObject({ items: z.array(StoreItem), ...pageInfo });
+/** No total: what matches a filter is found by looking, page by page. */
+export const StoreItemPage = z.strictObject({ items: z.array(StoreItem), has_more: z.boolean() });
 export type StoreItemPage = z.infer<typeof StoreItemPage>;
 
 export const ListNamespaces = z.strictObject({
@@ -89,5 +90,5 @@ export const ListNamespaces = z.strictObject({
 export type ListNamespaces = z.infer<typeof ListNamespaces>;
 export type ListNamespacesInput = z.input<typeof ListNamespaces>;
 
-export const NamespacePage = z.strictObject({ namespaces: z.array(z.array(z.string())), ...pageInfo });
+export const NamespacePage = z.strictObject({ namespaces: z.array(z.array(z.string())), has_more: z.boolean() });
 export type NamespacePage = z.infer<typeof NamespacePage>;

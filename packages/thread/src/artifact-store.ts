@@ -23,10 +23,11 @@ export interface NewArtifact {
   content: string | Uint8Array;
   content_type?: string;
   reason?: string;
-  session_id: string;
+  /** Null for one that belongs to no session, which must be public. */
+  session_id: string | null;
   run_id?: string | null;
   checkpoint_id?: string | null;
-  /** The session's own; another one is as good as a session that does not exist. */
+  /** The session's own; another one is as good as a session that does not exist. Without a session: where it is seen. */
   scopes?: Scope;
 }
 

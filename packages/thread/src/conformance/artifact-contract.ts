@@ -19,7 +19,9 @@ export function artifactContract(open: OpenStorage): void {
   artifactVisibilityContract(open);
 }
 
-async function draft(storage: Storage, rest: Partial<NewArtifact> = {}): Promise<NewArtifact> {
+type Draft = NewArtifact & { session_id: string };
+
+async function draft(storage: Storage, rest: Partial<Draft> = {}): Promise<Draft> {
   const { id } = await storage.createSession(rest.scopes ? { scopes: rest.scopes } : {});
   return { name: "notes.md", artifact_type: "artifact", content: "text", session_id: id, ...rest };
 }

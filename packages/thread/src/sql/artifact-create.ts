@@ -13,6 +13,10 @@ const INSERT_ARTIFACT = `insert into artifacts
     (id, session_id, scope, run_id, name, artifact_type, path, visibility, version, created_at, updated_at)
   select ?, s.id, s.scope, ?, ?, ?, ?, ?, 1, ?, ? from sessions s where s.id = ?`;
 
+const INSERT_WITHOUT_SESSION = `insert into artifacts
+    (id, run_id, name, artifact_type, path, visibility, version, created_at, updated_at, session_id, scope)
+  values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) returning scope`;
+
 const INSERT_VERSION = `insert into artifact_versions
     (artifact_id, version, content, content_type, encoding, size, hash, reason, run_id, checkpoint_id, created_at)
   values (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -30,7 +34,6 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
   const id = newId();
   const created_at = now();
   const { session_id } = artifact;
-  const refused = () => sessionNotFound(session_id);
   const scope = artifact.scopes === undefined ? undefined : scopeText(artifact.scopes);
 
   const insert = (sql: string, params: SqlValue[]): Statement => ({
@@ -38,15 +41,12 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
     params,
     prepare: true,
   });
-  const scoped = scope === undefined ? INSERT_ARTIFACT : `${INSERT_ARTIFACT} and s.scope = ?`;
   const columns = [id, run_id, name, artifact_type, path, visibility, created_at, created_at, session_id];
   const { content, encoding, size, hash } = stored;
   const [, made] = await db.atomic([
-    { ...advanceThread(db, { session_id }, { events: 0 }), requireRow: refused },
-    {
-      ...insert(`${scoped} returning scope`, scope === undefined ? columns : [...columns, scope]),
-      requireRow: refused,
-    },
+    ...(session_id === null
+      ? [NOTHING, insert(INSERT_WITHOUT_SESSION, [...columns, scope ?? scopeText()])]
+      : inSession(ctx, session_id, insert, { columns, scope })),
     insert(INSERT_VERSION, [
       id,
       content,
@@ -79,4 +79,24 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
     created_at,
     updated_at: created_at,
   };
+}
+
+/** Keeps the place of the statement that takes the thread's row. */
+const NOTHING: Statement = { sql: "select 1", params: [] };
+
+function inSession(
+  { db }: SqlContext,
+  session_id: string,
+  insert: (sql: string, params: SqlValue[]) => Statement,
+  { columns, scope }: { columns: SqlValue[]; scope: string | undefined },
+): Statement[] {
+  const refused = () => sessionNotFound(session_id);
+  const scoped = scope === undefined ? INSERT_ARTIFACT : `${INSERT_ARTIFACT} and s.scope = ?`;
+  return [
+    { ...advanceThread(db, { session_id }, { events: 0 }), requireRow: refused },
+    {
+      ...insert(`${scoped} returning scope`, scope === undefined ? columns : [...columns, scope]),
+      requireRow: refused,
+    },
+  ];
 }

@@ -228,7 +228,7 @@ export interface ArtifactRow {
   pk: Generated<number>;
   id: string;
   scope: string;
-  session_id: string;
+  session_id: string | null;
   run_id: string | null;
   name: string;
   artifact_type: string;

@@ -251,7 +251,7 @@ function artifacts({ serial, bigint, bytes, text, clustered }: Dialect): string[
   pk ${serial},
   id ${text} not null unique,
   scope ${text} not null,
-  session_id ${text} not null,
+  session_id ${text},
   run_id ${text},
   name ${text} not null,
   artifact_type ${text} not null,

@@ -1,0 +1,111 @@
+import { AppError, type ArtifactAccess, type ArtifactEncoding, type ArtifactPage } from "@cognition/contract";
+import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
+import type { Call, Handlers } from "../handler.ts";
+import { pageInfo } from "../page-info.ts";
+
+type ArtifactRoutes = Pick<
+  Handlers,
+  | "listArtifacts"
+  | "createArtifact"
+  | "getArtifact"
+  | "updateArtifact"
+  | "deleteArtifact"
+  | "getArtifactContent"
+  | "listArtifactVersions"
+  | "getArtifactVersion"
+  | "diffArtifact"
+>;
+
+export function createArtifactRoutes({ artifacts }: Pick<Storage, "artifacts">): ArtifactRoutes {
+  return {
+    listArtifacts: async (call) => {
+      const { artifact_type, visibility, name, limit, offset } = call.query;
+      const filter = {
+        ...{ limit, offset },
+        ...(artifact_type && { artifact_type }),
+        ...(visibility && { visibility }),
+        ...(name !== undefined && { name }),
+      };
+      const { artifacts: found, total } = await artifacts.listArtifacts(readerOf(call), filter);
+      return { artifacts: found, ...pageInfo(call.query, found.length, total) } satisfies ArtifactPage;
+    },
+    createArtifact: async ({ body, scope }) => {
+      const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;
+      return artifacts.createArtifact({
+        ...fields,
+        content: decode(content, encoding),
+        ...(content_type !== undefined && { content_type }),
+        ...(reason !== null && { reason }),
+        ...(scope && { scopes: scope }),
+      });
+    },
+    getArtifact: async (call) => withTag(await artifacts.getArtifact(call.params.id, readerOf(call))),
+    updateArtifact: async (call) => {
+      const { content, encoding, content_type, name, path, visibility, reason } = call.body;
+      const if_version = expectedVersion(call.headers);
+      const change = {
+        ...(content !== undefined && { content: decode(content, encoding) }),
+        ...(content_type !== undefined && { content_type }),
+        ...(name !== undefined && { name }),
+        ...(path !== undefined && { path }),
+        ...(visibility && { visibility }),
+        ...(reason !== undefined && { reason }),
+        ...(if_version !== undefined && { if_version }),
+      };
+      return withTag(await artifacts.updateArtifact(call.params.id, change, readerOf(call)));
+    },
+    deleteArtifact: async (call) => {
+      const { id } = call.params;
+      if (await artifacts.deleteArtifact(id, readerOf(call))) return undefined;
+      throw new AppError("artifact_not_found", `There is no artifact ${id} that this caller may see`);
+    },
+    getArtifactContent: async (call) => rawContent(await artifacts.readContent(call.params.id, readerOf(call))),
+    listArtifactVersions: async (call) => {
+      const { limit, offset } = call.query;
+      const all = await artifacts.listVersions(call.params.id, readerOf(call));
+      const versions = all.slice(offset, offset + limit);
+      return { versions, ...pageInfo(call.query, versions.length, all.length) };
+    },
+    getArtifactVersion: async (call) => artifacts.getVersion(call.params.id, call.params.n, readerOf(call)),
+    diffArtifact: async (call) => {
+      const { from, to } = call.query;
+      return artifacts.diffVersions(call.params.id, from, to, readerOf(call));
+    },
+  };
+}
+
+function readerOf({ scope, query }: Pick<Call, "scope"> & { query: ArtifactAccess }): ArtifactReader {
+  const { session_id, run_id } = query;
+  return { ...(scope && { scope }), ...(session_id && { session_id }), ...(run_id && { run_id }) };
+}
+
+function decode(content: string, encoding: ArtifactEncoding): string | Uint8Array {
+  return encoding === "base64" ? Buffer.from(content, "base64") : content;
+}
+
+type Found = Awaited<ReturnType<ArtifactStore["getArtifact"]>>;
+
+/** The version as an entity tag: what `If-Match` takes. */
+function withTag(artifact: Found): Response {
+  return Response.json(artifact, { headers: { ETag: `"${artifact.version}"` } });
+}
+
+function expectedVersion(headers: Headers): number | undefined {
+  const given = headers.get("If-Match")?.trim();
+  if (given === undefined || given === "*") return undefined;
+  const [, version] = /^(?:W\/)?"?(\d{1,15})"?$/.exec(given) ?? [];
+  if (version !== undefined) return Number(version);
+  throw new AppError("precondition_failed", `If-Match must be a version's tag such as "3", not ${given}`);
+}
+
+/** As a download and never as a page of this origin: what an agent wrote could be a script. */
+function rawContent({ content, content_type }: { content: string | Uint8Array; content_type: string }): Response {
+  const body = typeof content === "string" ? content : new Uint8Array(content);
+  const headers = {
+    "Content-Type": content_type,
+    "Content-Disposition": "attachment",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+  };
+  return new Response(body, { headers });
+}

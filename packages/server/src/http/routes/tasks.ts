@@ -1,0 +1,57 @@
+import type { Scope, Task } from "@cognition/contract";
+import type { State, Tasks } from "@cognition/thread";
+import type { Handlers } from "../handler.ts";
+import { requireOwnUser } from "../own-user.ts";
+
+type TaskRoutes = Pick<
+  Handlers,
+  "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask"
+>;
+
+export function createTaskRoutes(tasks: Tasks): TaskRoutes {
+  /** Each request takes the task as it is stored; several at once add up, as the store promises. */
+  async function open(task_id: string, scope: Scope | undefined, user_id = scope?.["user"]): Promise<State> {
+    return tasks.continueTask({ task_id, ...(user_id !== undefined && { user_id }), ...(scope && { scope }) });
+  }
+
+  return {
+    startTask: async ({ body, scope }) => {
+      const { query, conversation_id } = body;
+      const user_id = ownUserOr(scope, body.user_id);
+      requireOwnUser(scope, user_id);
+      const task = { query, user_id, ...(conversation_id && { conversation_id }), ...(scope && { scope }) };
+      return toTask(await tasks.startTask(task));
+    },
+    getTask: async ({ params, scope }) => toTask(await open(params.id, scope)),
+    continueTask: async ({ params, body, scope }) => {
+      if (body.user_id !== undefined) requireOwnUser(scope, body.user_id);
+      return toTask(await open(params.id, scope, body.user_id));
+    },
+    addTaskMessage: async ({ params, body, scope }) => {
+      const state = await open(params.id, scope);
+      await tasks.addMessage(state, body.role, body.content);
+      return toTask(state);
+    },
+    updateTaskWorkspace: async ({ params, body, scope }) => {
+      const state = await open(params.id, scope);
+      await tasks.updateWorkspace(state, body);
+      return toTask(state);
+    },
+    completeTask: async ({ params, scope }) => tasks.completeTask(await open(params.id, scope)),
+  };
+}
+
+const ANYBODY = "default";
+
+/** Whoever does not say who he is, is the user of his scope. */
+function ownUserOr(scope: Scope | undefined, user_id: string): string {
+  return user_id === ANYBODY ? (scope?.["user"] ?? user_id) : user_id;
+}
+
+function toTask(state: State): Task {
+  const { task_id, query, user_id, conversation_id, profile, conversation, workspace, execution } = state;
+  return structuredClone({
+    ...{ task_id, query, user_id, conversation_id },
+    ...{ profile, conversation, workspace, execution },
+  }) as Task;
+}
