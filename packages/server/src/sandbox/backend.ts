@@ -1,9 +1,10 @@
-import type { AppError } from "@cognition/contract";
+import type { AppError, CircuitBreaker } from "@cognition/contract";
+import type { CommandHost } from "./command-host.ts";
+import type { DockerOptions } from "./docker/docker-options.ts";
 import type { ProtectedPaths } from "./file/protected-paths.ts";
 import type { Cgroups } from "./process/cgroup.ts";
-import type { PreparedCommand } from "./process/command-runner.ts";
 import type { LaunchPrograms } from "./process/launch.ts";
-import type { ExecuteOptions, SandboxCapabilities, SandboxDescription } from "./sandbox.ts";
+import type { SandboxCapabilities, SandboxDescription } from "./sandbox.ts";
 
 /** The folder of one session. */
 export interface Workspace {
@@ -12,14 +13,19 @@ export interface Workspace {
   readonly paths: ProtectedPaths;
 }
 
-/** How one kind of sandbox starts a command; the rest is the same for all that work on folders of this machine. */
+/** How one kind of sandbox runs commands; the rest is the same for all that work on folders of this machine. */
 export interface Backend {
   readonly capabilities: SandboxCapabilities;
   readonly limits: SandboxDescription["limits"];
   readonly warnings: readonly string[];
   /** What commands call the workspace. */
   rootOf(workspace: Workspace): string;
-  prepare(workspace: Workspace, command: string, options: ExecuteOptions): Promise<PreparedCommand>;
+  /** Makes nothing yet. */
+  openHost(session_id: string, workspace: Workspace): CommandHost;
+  /** Takes away what was made for the session, by this process or one before it, and ends what still runs in it. */
+  remove?(session_id: string): Promise<void>;
+  /** The health of what it depends on, by name. */
+  breakers?(): Readonly<Record<string, CircuitBreaker>>;
 }
 
 export interface BackendLimits {
@@ -39,13 +45,15 @@ export interface BackendContext {
   readonly limits: BackendLimits;
   /** The server's environment. Only an allow-list of names is ever passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly network: SandboxCapabilities["network"];
+  readonly network: "none" | "host";
   /** A path of bwrap; looked up along PATH otherwise. */
   readonly bubblewrap: string | undefined;
   /** Folders outside the system's own that commands in a sandbox may read, such as a language's installation. */
   readonly readOnlyPaths: readonly string[];
   readonly cgroups: Cgroups;
   readonly programs: LaunchPrograms;
+  readonly docker: DockerOptions;
+  readonly now: () => number;
 }
 
 /** The back end, or why this machine cannot have it: a sentence for a person. */

@@ -1,9 +1,12 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, SandboxBackend } from "@cognition/contract";
+import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, type SandboxBackend } from "@cognition/contract";
 import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace } from "./backend.ts";
 import { createBubblewrapBackend } from "./bubblewrap/bubblewrap-backend.ts";
 import { checkExposure, type Exposure } from "./check-exposure.ts";
+import type { CommandHost } from "./command-host.ts";
+import { createDockerBackend } from "./docker/docker-backend.ts";
+import type { DockerOptions } from "./docker/docker-options.ts";
 import { HOLDS_FOLDERS } from "./file/open-folder.ts";
 import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
 import { createTurns, type Turns } from "./file/turns.ts";
@@ -12,7 +15,7 @@ import { createLocalBackend } from "./local/local-backend.ts";
 import { type Cgroups, findCgroups } from "./process/cgroup.ts";
 import { type CommandRunner, createCommandRunner } from "./process/command-runner.ts";
 import { findLaunchPrograms } from "./process/launch.ts";
-import type { Sandbox, SandboxCapabilities, Sandboxes } from "./sandbox.ts";
+import type { Sandbox, Sandboxes } from "./sandbox.ts";
 
 export interface SandboxesOptions {
   /** Any text, as a configuration gives it: an unknown one is refused with what is available here. */
@@ -25,10 +28,12 @@ export interface SandboxesOptions {
   readonly stateDatabase?: string;
   readonly limits?: Partial<BackendLimits>;
   readonly maxFileBytes?: number;
-  readonly network?: SandboxCapabilities["network"];
+  /** Of bubblewrap; a container's is among the `docker` options. */
+  readonly network?: "none" | "host";
   readonly bubblewrap?: string;
   readonly readOnlyPaths?: readonly string[];
   readonly cgroups?: Cgroups;
+  readonly docker?: DockerOptions;
   readonly exposure?: Exposure;
   readonly now?: () => number;
 }
@@ -48,9 +53,10 @@ const DEFAULT_LIMITS: BackendLimits = {
 };
 
 type CreateBackend = (context: BackendContext) => BackendAttempt | Promise<BackendAttempt>;
-const BACKENDS: Partial<Record<SandboxBackend, CreateBackend>> = {
+const BACKENDS: Record<SandboxBackend, CreateBackend> = {
   local: createLocalBackend,
   bubblewrap: createBubblewrapBackend,
+  docker: createDockerBackend,
 };
 
 /** Stops with `unknown_backend` or `sandbox_unavailable`, which say what this machine has; never takes another one. */
@@ -59,10 +65,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const backend = await chooseBackend(options.backend, context);
   const exposed = checkExposure(backend.capabilities, options.exposure);
   const warnings = [...backend.warnings, ...exposed, ...(HOLDS_FOLDERS ? [] : [FOLLOWS_SWAPPED_FOLDERS])];
-  const open = new Map<
-    string,
-    { readonly workspace: string; readonly sandbox: Sandbox; readonly runner: CommandRunner }
-  >();
+  const open = new Map<string, OpenSandbox>();
   const turns = new Map<string, Turns>();
   let closed: AppError | undefined;
 
@@ -75,25 +78,33 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       if (known) throw movedWorkspace(session_id, known.workspace);
       const shared = turns.get(workspace.folder) ?? createTurns();
       turns.set(workspace.folder, shared);
-      const runner = createRunner(backend, workspace, context.limits, options.now ?? Date.now);
-      const sandbox = createSandbox(session_id, backend, workspace, { runner, turns: shared, options });
-      open.set(session_id, { workspace: workspace.folder, sandbox, runner });
+      const host = backend.openHost(session_id, workspace);
+      const runner = createCommandRunner({ host, ...context.limits, now: context.now });
+      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, turns: shared, options });
+      open.set(session_id, { workspace: workspace.folder, sandbox, runner, host });
       return sandbox;
     },
     async remove(session_id) {
       const known = open.get(session_id);
       open.delete(session_id);
       await known?.runner.stop(new AppError("aborted", "The session was removed, and its command with it."));
+      await backend.remove?.(session_id);
     },
-    async close() {
+    async close({ leave = false } = {}) {
       closed ??= new AppError("aborted", "The server is shutting down; the command was stopped.");
       const reason = closed;
-      await Promise.all([...open.values()].map(({ runner }) => runner.stop(reason)));
+      await Promise.all(
+        [...open].map(async ([session_id, { runner, host }]) => {
+          await (leave ? runner.leave(reason) : runner.stop(reason));
+          await (leave ? host.close() : backend.remove?.(session_id));
+        }),
+      );
     },
     describe: () => ({
       backend: backend.capabilities.backend,
       capabilities: backend.capabilities,
       limits: backend.limits,
+      circuit_breakers: backend.breakers?.() ?? {},
       warnings,
     }),
   };
@@ -103,7 +114,8 @@ function createContext(options: SandboxesOptions): BackendContext {
   const { environment, network = "none", bubblewrap, readOnlyPaths = [], cgroups = findCgroups() } = options;
   const programs = findLaunchPrograms(environment["PATH"] ?? "/usr/bin:/bin");
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits };
+  const { docker = {}, now = Date.now } = options;
+  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits, docker, now };
 }
 
 async function chooseBackend(name: string, context: BackendContext): Promise<Backend> {
@@ -114,8 +126,6 @@ async function chooseBackend(name: string, context: BackendContext): Promise<Bac
   const rest = `Set COGNITION_SANDBOX_BACKEND to one that this machine has: ${available.join(", ")}.`;
   const details = { backend: name, available };
   if (attempt) throw new AppError(attempt.code, `${attempt.message} ${rest}`, { details, cause: attempt });
-  if (SandboxBackend.options.some((known) => known === name))
-    throw new AppError("sandbox_unavailable", `This release has no ${name} sandbox. ${rest}`, { details });
   throw new AppError("unknown_backend", `There is no sandbox called "${name}". ${rest}`, { details });
 }
 
@@ -138,20 +148,22 @@ async function openWorkspace(path: string, options: SandboxesOptions): Promise<W
   return { folder, paths: await resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
 }
 
-function createRunner(backend: Backend, workspace: Workspace, limits: BackendLimits, now: () => number): CommandRunner {
-  const prepare: Parameters<typeof createCommandRunner>[0]["prepare"] = (command, execution) =>
-    backend.prepare(workspace, command, execution);
-  return createCommandRunner({ prepare, timeout_ms: limits.timeout_ms, outputBytes: limits.output_bytes, now });
+interface OpenSandbox {
+  readonly workspace: string;
+  readonly sandbox: Sandbox;
+  readonly runner: CommandRunner;
+  readonly host: CommandHost;
 }
 
 interface SandboxParts {
+  readonly host: CommandHost;
   readonly runner: CommandRunner;
   readonly turns: Turns;
   readonly options: SandboxesOptions;
 }
 
 function createSandbox(session_id: string, backend: Backend, workspace: Workspace, parts: SandboxParts): Sandbox {
-  const { runner, turns, options } = parts;
+  const { host, runner, turns, options } = parts;
   const root = backend.rootOf(workspace);
   const { folder, paths } = workspace;
   const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
@@ -163,6 +175,8 @@ function createSandbox(session_id: string, backend: Backend, workspace: Workspac
     capabilities: backend.capabilities,
     execute: runner.execute,
     running: runner.running,
+    knows: host.knows,
+    forget: host.forget,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SandboxBackend, WorkspaceFile } from "@cognition/contract";
+import type { CircuitBreaker, SandboxBackend, WorkspaceFile } from "@cognition/contract";
 
 /**
  * Where the commands and file operations of one session happen. Every back end keeps what is promised here; the contract
@@ -20,12 +20,18 @@ export interface Sandbox {
    * processes could not be killed; both no later than 2 s after the abort or the end of the time, and the first
    * only when the whole process tree is dead. Rejects before anything runs with `not_supported` (syntax that needs a
    * shell, where `capabilities.shell` is false), `forbidden` (names a protected path), `validation_failed`,
-   * `already_exists` (`id` is running).
+   * `already_exists` (`id` is another command's).
    */
   execute(command: string, options?: ExecuteOptions): Promise<ExecuteResult>;
 
-  /** The commands that run now, oldest first. */
+  /** The commands that run now and are waited for, oldest first. */
   running(): readonly RunningCommand[];
+
+  /** Whether a command of this id runs or has ended and is not forgotten: of this process or one before it on this host. */
+  knows(id: string): Promise<boolean>;
+
+  /** The result of the command with this id is kept elsewhere now. Does nothing where there is none. */
+  forget(id: string): Promise<void>;
 }
 
 export interface ExecuteOptions {
@@ -41,7 +47,15 @@ export interface ExecuteOptions {
    * must not throw; if it does, the command is killed and `execute` rejects with that error.
    */
   readonly onOutput?: (text: string) => void;
-  /** Names the command, so that it can be found again while it runs. A name of the sandbox's own otherwise. */
+  /**
+   * Lets go of a command that has an `id`: `execute` rejects with the signal's reason and the command goes on, to be found
+   * again by this process or the next. One without an id is killed.
+   */
+  readonly detach?: AbortSignal;
+  /**
+   * Names the command. The same command under the same id again is not run again: its output is handed over from its
+   * first word and its result is the same, whether it still runs or has ended, until it is forgotten or was aborted.
+   */
   readonly id?: string;
 }
 
@@ -67,7 +81,8 @@ export interface SandboxCapabilities {
   readonly backend: SandboxBackend;
   /** Whether a command is read by a shell, with pipes, redirections and expansions. */
   readonly shell: boolean;
-  readonly network: "none" | "host";
+  /** `engine`: a network of the container engine's, as configured. */
+  readonly network: "none" | "host" | "engine";
   /** `none`: a command can do whatever the server's user can. */
   readonly isolation: "none" | "namespaces" | "container";
 }
@@ -158,8 +173,11 @@ export interface Sandboxes {
   open(session_id: string, workspace: string): Promise<Sandbox>;
   /** Kills what the session still runs and takes away what was made for it (a container); never the workspace. */
   remove(session_id: string): Promise<void>;
-  /** Kills what runs; `execute` then rejects with `aborted`. Nothing can be opened or run afterwards. */
-  close(): Promise<void>;
+  /**
+   * Kills what runs; `execute` then rejects with `aborted`. With `leave`, commands that have an id go on by themselves, for
+   * the next process to find. Nothing can be opened or run afterwards.
+   */
+  close(options?: { readonly leave?: boolean }): Promise<void>;
   describe(): SandboxDescription;
 }
 
@@ -177,6 +195,8 @@ export interface SandboxDescription {
   readonly backend: SandboxBackend;
   readonly capabilities: SandboxCapabilities;
   readonly limits: Readonly<Partial<Record<LimitName, SandboxLimit>>>;
+  /** The services it depends on, by name. */
+  readonly circuit_breakers: Readonly<Record<string, CircuitBreaker>>;
   /** What a person should know: limits that are not enforced, isolation that is not there. */
   readonly warnings: readonly string[];
 }

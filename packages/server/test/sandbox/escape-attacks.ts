@@ -1,3 +1,5 @@
+import type { SandboxBackend } from "@cognition/contract";
+
 /** What an attack may know of the place: a capable attacker would find it out. */
 export interface Target {
   /** A folder beside the workspace, with a file `private` that only the server's user may read. */
@@ -19,15 +21,15 @@ export interface Attack {
   /** Whether it works without a sandbox depends on the machine: on who runs the tests, and in what container. */
   readonly privileged?: boolean;
   /** Which back ends promise to stop it. */
-  readonly heldBy: readonly ("local" | "bubblewrap")[];
+  readonly heldBy: readonly SandboxBackend[];
 }
 
 /** How much a hog takes, and what the suite allows: far less than any machine has. */
 const HOG = { processes: 120, memory: 96 * 1024 * 1024, disk: 24 * 1024 * 1024 };
 export const ALLOWED = { processes: 40, memory: 40 * 1024 * 1024, disk: 8 * 1024 * 1024 };
 
-const BOTH = ["local", "bubblewrap"] as const;
-const ISOLATED = ["bubblewrap"] as const;
+const ALL = ["local", "bubblewrap", "docker"] as const;
+const ISOLATED = ["bubblewrap", "docker"] as const;
 
 const shows = (command: string, text: string) => `${command} 2>/dev/null | grep -q '${text}' && echo SUCCEEDED`;
 const works = (command: string) => `(${command}) 2>/dev/null && echo SUCCEEDED`;
@@ -58,7 +60,7 @@ export const ATTACKS: readonly Attack[] = [
     heldBy: ISOLATED,
     script: () => shows("cat /proc/[0-9]*/environ", "SECRET=for-the-server-alone"),
   },
-  { name: "read the environment a command gets", heldBy: BOTH, script: () => shows("env", "SECRET=") },
+  { name: "read the environment a command gets", heldBy: ALL, script: () => shows("env", "SECRET=") },
   {
     name: "read the server's database",
     heldBy: ISOLATED,
@@ -80,7 +82,7 @@ export const ATTACKS: readonly Attack[] = [
     heldBy: ISOLATED,
     script: ({ outside }) => `ln -sf ${outside} way; ${shows("cat way/private", "private")}`,
   },
-  { name: "fork bomb", heldBy: BOTH, script: () => forkBomb() },
+  { name: "fork bomb", heldBy: ALL, script: () => forkBomb() },
   {
     name: "memory hog",
     heldBy: ISOLATED,
@@ -99,12 +101,13 @@ export const ATTACKS: readonly Attack[] = [
     name: "write to the system's programs",
     privileged: true,
     heldBy: ISOLATED,
-    script: () => works("touch /usr/bin/planted-$$ && rm /usr/bin/planted-$$"),
+    script: () => works("test -d /usr/bin && cd /usr/bin || cd /bin; touch planted-$$ && rm planted-$$"),
   },
   {
     name: "reach a service on loopback",
     heldBy: ISOLATED,
-    script: ({ port }) => shows(`bash -c 'cat < /dev/tcp/127.0.0.1/${port}'`, "reached"),
+    script: ({ port }) =>
+      shows(`(bash -c 'cat < /dev/tcp/127.0.0.1/${port}' || nc 127.0.0.1 ${port} < /dev/null)`, "reached"),
   },
   {
     name: "see the machine's network",
@@ -116,7 +119,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "become another user",
     privileged: true,
     heldBy: ISOLATED,
-    script: () => shows("setpriv --reuid=65534 --clear-groups id -u", "65534"),
+    script: () => shows("(setpriv --reuid=65534 --clear-groups id -u || su nobody -c 'id -u')", "65534"),
   },
   {
     name: "gain rights from a set-user-id program",

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findBubblewrap } from "../../../../testing/bubblewrap.ts";
+import { startDocker } from "../../../../testing/docker.ts";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { createSandboxes, type SandboxesOptions } from "../../src/sandbox/create-sandboxes.ts";
 import type { Sandbox, Sandboxes } from "../../src/sandbox/sandbox.ts";
@@ -13,6 +14,7 @@ import { NO_CGROUPS } from "./no-cgroups.ts";
 import { findProcesses, until } from "./wait-for.ts";
 
 const bubblewrap = findBubblewrap();
+const docker = await startDocker();
 const outcomes = new Map<string, Map<string, string>>();
 let temp: TempDir;
 let target: Target;
@@ -49,10 +51,11 @@ beforeAll(async () => {
   };
 });
 
-afterAll(() => {
+afterAll(async () => {
   server.kill("SIGKILL");
   service.close();
   temp.remove();
+  if ("stop" in docker) await docker.stop();
   console.log(table());
 });
 
@@ -87,7 +90,15 @@ if ("file" in bubblewrap) {
   describe.skip(`bubblewrap: ${bubblewrap.missing}`, () => {});
 }
 
-function escapeSuite(name: string, options: Pick<SandboxesOptions, "backend" | "bubblewrap" | "cgroups">): void {
+if ("host" in docker) {
+  escapeSuite("docker", { backend: "docker", docker: { host: docker.host, image: docker.image } });
+} else {
+  describe.skip(`docker: ${docker.missing}`, () => {});
+}
+
+type Chosen = Pick<SandboxesOptions, "backend" | "bubblewrap" | "cgroups" | "docker">;
+
+function escapeSuite(name: string, options: Chosen): void {
   describe(`${name}:`, () => {
     let sandboxes: Sandboxes;
     let sandbox: Sandbox;
@@ -151,7 +162,7 @@ function note({ name }: Pick<Attack, "name">, backend: string, outcome: string):
 }
 
 function table(): string {
-  const backends = ["none", "local", "bubblewrap", "bubblewrap without cgroups"];
+  const backends = ["none", "local", "bubblewrap", "bubblewrap without cgroups", "docker"];
   const rows = [...outcomes].map(([name, row]) => [name, ...backends.map((backend) => row.get(backend) ?? "–")]);
   const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(index === 0 ? 46 : 12)).join(" ");
   return ["", line(["attack", ...backends]), ...rows.map(line), ""].join("\n");

@@ -19,7 +19,7 @@ import { findProcesses, until } from "./wait-for.ts";
 /** What every back end promises. The commands are programs with arguments, so that they need no shell of the sandbox. */
 export function sandboxContract(
   name: string,
-  options: Pick<SandboxesOptions, "backend" | "bubblewrap" | "cgroups">,
+  options: Pick<SandboxesOptions, "backend" | "bubblewrap" | "cgroups" | "docker">,
 ): void {
   let temp: TempDir;
   let workspace: string;
@@ -525,8 +525,8 @@ export function sandboxContract(
       const described = sandboxes.describe();
       expect(described.backend).toBe(options.backend);
       expect(described.capabilities).toEqual(sandbox.capabilities);
-      expect(described.limits.time).toEqual({ value: "300000 ms", enforced_by: "the server" });
-      expect(described.limits.output?.enforced_by).toBe("the server");
+      expect(described.limits.time).toEqual({ value: "300000 ms", enforced_by: expect.any(String) });
+      expect(described.limits.output?.enforced_by).not.toBeNull();
     });
   });
 }

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { AppError } from "@cognition/contract";
 import type { Backend, BackendAttempt, BackendContext, Workspace } from "../backend.ts";
-import type { PreparedCommand } from "../process/command-runner.ts";
+import { makeProtectedFolders } from "../file/protected-folders.ts";
 import { findExecutable } from "../process/find-executable.ts";
-import { type Argv, joinCgroup, limitResources } from "../process/launch.ts";
+import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
+import { createProcessHost, type PrepareCommand, type PreparedCommand } from "../process/process-host.ts";
 import { startMark } from "../process/process-tree.ts";
 import { runProcess } from "../process/run-process.ts";
-import type { ExecuteOptions } from "../sandbox.ts";
 import { bubblewrapArguments, type IsolationOptions, SANDBOX_USER, USER_FILES } from "./bubblewrap-arguments.ts";
-import { describeLimits } from "./describe-limits.ts";
-import { INSIDE, makeProtectedFolders } from "./protected-mounts.ts";
+import { type DescribedLimits, describeLimits } from "./describe-limits.ts";
+import { INSIDE } from "./protected-mounts.ts";
 
 const PROBE_TIMEOUT_MS = 10_000;
 /** The same on every machine: a sandbox shows the system's own programs, not what the server's PATH points to. */
@@ -39,54 +39,58 @@ export async function createBubblewrapBackend(context: BackendContext): Promise<
     readOnlyPaths: context.readOnlyPaths,
     disableUserns: stdout.includes("--disable-userns"),
   };
-  const backend = createBackend(found.file, isolation, context);
-  const failure = await probe(backend);
+  const described = describeLimits(context);
+  const prepare = createPrepare(found.file, isolation, described.resources, context);
+  const failure = await probe(prepare);
   return failure === undefined
-    ? backend
+    ? createBackend(prepare, isolation, described)
     : unavailable(
         `bwrap is there but cannot make a sandbox on this machine: ${failure.trim() || "no reason was given"}.`,
       );
 }
 
-function createBackend(bwrap: string, isolation: IsolationOptions, context: BackendContext): Backend {
-  const { limits, programs, cgroups } = context;
-  const described = describeLimits(context);
+type Prepare = (
+  workspace: Workspace,
+  command: Parameters<PrepareCommand>[0],
+) => Promise<Extract<PreparedCommand, { type: "process" }>>;
 
-  const prepare = async (workspace: Workspace, command: string, options: ExecuteOptions): Promise<PreparedCommand> => {
-    if (command.trim() === "") throw new AppError("validation_failed", "The command is empty. Nothing was run.");
+function createPrepare(
+  bwrap: string,
+  isolation: IsolationOptions,
+  resources: ResourceLimits,
+  { limits, programs, cgroups }: BackendContext,
+): Prepare {
+  return async (workspace, { command, env }) => {
     makeProtectedFolders(workspace);
     const mark = programs.prlimit ? startMark() : undefined;
     const cgroup = programs.sh
       ? cgroups.create({ processes: limits.processes, memory_bytes: limits.memory_bytes, cpus: limits.cpus })
       : undefined;
     // Inside, because a user namespace counts its processes by itself: outside, the server's own would be counted too.
-    const inner = limitResources(["/bin/sh", "-c", command], described.resources, programs.prlimit);
-    const variables = Object.entries({ ...ENVIRONMENT, ...options.env }).flatMap(([name, value]) => [
-      "--setenv",
-      name,
-      value,
-    ]);
+    const inner = limitResources(["/bin/sh", "-c", command], resources, programs.prlimit);
+    const variables = Object.entries({ ...ENVIRONMENT, ...env }).flatMap(([name, value]) => ["--setenv", name, value]);
     const sandboxed: Argv = [bwrap, ...bubblewrapArguments(workspace, isolation), ...variables, "--", ...inner];
     const outer = limitResources(sandboxed, mark === undefined ? {} : { rttime: mark }, programs.prlimit);
     const argv = joinCgroup(outer, cgroup, programs);
     const start = { argv, cwd: "/", env: {}, inputs: USER_FILES, mark, cgroup };
     return { type: "process", start, release: async () => cgroup?.remove() };
   };
+}
 
+function createBackend(prepare: Prepare, isolation: IsolationOptions, described: DescribedLimits): Backend {
   return {
     capabilities: { backend: "bubblewrap", shell: true, network: isolation.network, isolation: "namespaces" },
     limits: described.limits,
     warnings: described.warnings,
     rootOf: () => INSIDE,
-    prepare,
+    openHost: (_session_id, workspace) => createProcessHost((command) => prepare(workspace, command)),
   };
 }
 
 /** Runs `true` the way every command is run, so that what does not work shows at the start and not in the first command. */
-async function probe(backend: Backend): Promise<string | undefined> {
+async function probe(prepare: Prepare): Promise<string | undefined> {
   const workspace: Workspace = { folder: "/usr", paths: { protected: [], hidden: [] } };
-  const prepared = await backend.prepare(workspace, "true", {});
-  if (prepared.type !== "process") return undefined;
+  const prepared = await prepare(workspace, { command: "true", env: {} });
   try {
     const end = await runProcess(prepared.start, { timeout_ms: PROBE_TIMEOUT_MS, outputBytes: 2_000 });
     return end.exit_code === 0 ? undefined : end.output || `exit code ${end.exit_code}`;

@@ -61,6 +61,7 @@ export async function writeWhole(entry: FolderEntry, content: Uint8Array, given:
     try {
       await file.writeFile(content);
       if (before) await takeOver(file, before);
+      else await giveToOwner(entry.folder, file);
     } finally {
       await file.close();
     }
@@ -77,6 +78,16 @@ async function takeOver(file: FileHandle, before: Stats): Promise<void> {
   await file.chmod(before.mode & 0o777);
   const { uid, gid } = await file.stat();
   if (process.getuid?.() === 0 && (uid !== before.uid || gid !== before.gid)) await file.chown(before.uid, before.gid);
+}
+
+/**
+ * What root makes in a folder of somebody else's belongs to that one: commands that run as the folder's owner could not change
+ * it otherwise.
+ */
+export async function giveToOwner(folder: OpenFolder, made: FileHandle): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await folder.handle.stat();
+  if (uid !== 0) await made.chown(uid, gid);
 }
 
 export function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {

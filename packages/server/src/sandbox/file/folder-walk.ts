@@ -1,5 +1,6 @@
 import { mkdir, readlink } from "node:fs/promises";
 import { AppError, MAX_PATH_LENGTH } from "@cognition/contract";
+import { giveToOwner } from "./file-access.ts";
 import { fromSystemError, pathRefused, wrongType } from "./file-error.ts";
 import { entryOf, type OpenFolder, openFolder, openFolderIn } from "./open-folder.ts";
 
@@ -125,10 +126,21 @@ async function openOrMake(walk: Walk, name: string): Promise<OpenFolder | undefi
     if (code !== "ENOENT" || !walk.beforeMake) throw error;
   }
   await walk.beforeMake(placeAt(walk, name));
-  await mkdir(entryOf(above, name)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-  return openFolderIn(above, name);
+  const isNew = await makeFolder(entryOf(above, name));
+  const folder = await openFolderIn(above, name);
+  if (isNew) await giveToOwner(above, folder.handle);
+  return folder;
+}
+
+/** False if it is there already. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
 }
 
 /** Puts where a link leads in front of what is still to be walked; false if `name` is no link. */

@@ -1,11 +1,11 @@
 import { AppError } from "@cognition/contract";
 import type { Backend, BackendContext, Workspace } from "../backend.ts";
-import type { PreparedCommand } from "../process/command-runner.ts";
 import { findExecutable } from "../process/find-executable.ts";
 import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
+import { createProcessHost, type PrepareCommand, type PreparedCommand } from "../process/process-host.ts";
 import { countTasks } from "../process/process-table.ts";
 import { startMark } from "../process/process-tree.ts";
-import type { ExecuteOptions, SandboxLimit } from "../sandbox.ts";
+import type { SandboxLimit } from "../sandbox.ts";
 import { checkCommand } from "./check-command.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
@@ -20,12 +20,12 @@ export function createLocalBackend(context: BackendContext): Backend {
   const { limits, environment, programs, cgroups } = context;
   const processes = processLimit(context);
 
-  const prepare = async (workspace: Workspace, command: string, options: ExecuteOptions): Promise<PreparedCommand> => {
+  const prepare = async (workspace: Workspace, { command, env: added }: Parameters<PrepareCommand>[0]) => {
     const words = splitCommand(command);
     const [program, ...args] = words;
     if (program === undefined) throw new AppError("validation_failed", "The command is empty. Nothing was run.");
     await checkCommand(words, workspace);
-    const env = commandEnvironment(environment, workspace.folder, options.env);
+    const env = commandEnvironment(environment, workspace.folder, added);
     const found = findExecutable(program, { path: env["PATH"] ?? "", cwd: workspace.folder });
     if (found.found !== "file") return cannotRun(program, found.found);
     const mark = programs.prlimit ? startMark() : undefined;
@@ -33,7 +33,7 @@ export function createLocalBackend(context: BackendContext): Backend {
     const limited = limitResources([found.file, ...args], resourceLimits(mark, processes), programs.prlimit);
     const argv: Argv = joinCgroup(limited, cgroup, programs);
     const start = { argv, cwd: workspace.folder, env, mark, cgroup };
-    return { type: "process", start, release: async () => cgroup?.remove() };
+    return { type: "process" as const, start, release: async () => cgroup?.remove() };
   };
 
   return {
@@ -48,7 +48,7 @@ export function createLocalBackend(context: BackendContext): Backend {
       ...(processes.limit.enforced_by ? [] : ["The number of processes of a command is not limited on this machine."]),
     ],
     rootOf: ({ folder }) => folder,
-    prepare,
+    openHost: (_session_id, workspace) => createProcessHost((command) => prepare(workspace, command)),
   };
 }
 

@@ -1,8 +1,8 @@
 export interface CommandOutput {
   /** A place for one stream's bytes: each stream is decoded by itself, or characters cut in two would mix. */
   stream(): (chunk: Uint8Array) => void;
-  /** To be called once, when all streams have ended. */
-  end(): { readonly output: string; readonly truncated: boolean };
+  /** To be called once, when all streams have ended; with what was dropped before it came here. */
+  end(droppedBefore?: number): { readonly output: string; readonly truncated: boolean };
 }
 
 export interface OutputOptions {
@@ -34,7 +34,8 @@ export function createCommandOutput({ limitBytes, onOutput }: OutputOptions): Co
         add(decoder.decode(taken, { stream: true }));
       };
     },
-    end() {
+    end(droppedBefore = 0) {
+      dropped += droppedBefore;
       // A character that the limit cut in two is left out; one that the command left unfinished shows as U+FFFD.
       if (dropped === 0) for (const flush of flushes) add(flush());
       else add(`\n[output cut after ${limitBytes} bytes; ${dropped} more were dropped]`);

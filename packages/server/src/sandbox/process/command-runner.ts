@@ -1,18 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@cognition/contract";
+import type { CommandHost, HostedCommand } from "../command-host.ts";
 import type { ExecuteOptions, ExecuteResult, RunningCommand } from "../sandbox.ts";
-import { type ProcessEnd, type ProcessStart, runProcess } from "./run-process.ts";
-
-/** A command made ready: a process to start, or what it comes to without one. */
-export type PreparedCommand =
-  | { readonly type: "process"; readonly start: ProcessStart; readonly release: () => Promise<void> }
-  | { readonly type: "ended"; readonly exit_code: number; readonly output: string };
 
 export interface CommandRunnerOptions {
-  /** Throws what `execute` promises to reject with before anything runs. */
-  readonly prepare: (command: string, options: ExecuteOptions) => PreparedCommand | Promise<PreparedCommand>;
+  readonly host: Pick<CommandHost, "run">;
   readonly timeout_ms: number;
-  readonly outputBytes: number;
+  readonly output_bytes: number;
   readonly now: () => number;
 }
 
@@ -21,56 +15,73 @@ export interface CommandRunner {
   running(): readonly RunningCommand[];
   /** Kills what runs, and waits for it; later commands are refused with the same reason. */
   stop(reason: AppError): Promise<void>;
+  /** The same, but a command that was given an id goes on without us. */
+  leave(reason: AppError): Promise<void>;
 }
 
-/** What every back end does alike with a command, whatever it starts. */
+interface Entry extends RunningCommand {
+  readonly named: boolean;
+  readonly kill: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+/** What every back end does alike with a command, wherever it runs. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
-  const commands = new Map<string, RunningCommand & { readonly ended: Promise<unknown> }>();
-  const stopped = new AbortController();
+  const { host, now } = options;
+  const entries = new Set<Entry>();
+  const left = new AbortController();
+  let stopped: AppError | undefined;
+
+  function begin(command: string, execution: ExecuteOptions): Entry & { ended: ReturnType<CommandHost["run"]> } {
+    const id = execution.id ?? randomUUID();
+    const named = execution.id !== undefined;
+    const kill = new AbortController();
+    const signal = execution.signal ? AbortSignal.any([execution.signal, kill.signal]) : kill.signal;
+    const detach = execution.detach ? AbortSignal.any([execution.detach, left.signal]) : left.signal;
+    const ended = host.run(toHosted({ id, named, command, signal, detach }, execution, options));
+    return { id, named, command, kill, ended, started_at: new Date(now()).toISOString() };
+  }
+
+  async function end(reason: AppError, isKilled: (entry: Entry) => boolean): Promise<void> {
+    stopped ??= reason;
+    for (const entry of entries) if (isKilled(entry)) entry.kill.abort(reason);
+    left.abort(reason);
+    await Promise.allSettled([...entries].map(({ ended }) => ended));
+  }
 
   return {
     async execute(command, execution = {}) {
       checkOptions(command, execution);
-      stopped.signal.throwIfAborted();
+      if (stopped) throw stopped;
       execution.signal?.throwIfAborted();
-      const id = execution.id ?? randomUUID();
-      if (commands.has(id)) throw idInUse(id);
-      const signal = execution.signal ? AbortSignal.any([execution.signal, stopped.signal]) : stopped.signal;
-      const ended = run(command, { ...execution, signal }, options);
-      commands.set(id, { id, command, started_at: new Date(options.now()).toISOString(), ended });
+      const entry = begin(command, execution);
+      entries.add(entry);
       try {
-        return { id, ...(await ended) };
+        return { id: entry.id, ...(await entry.ended) };
       } finally {
-        commands.delete(id);
+        entries.delete(entry);
       }
     },
-    running: () => [...commands.values()].map(({ ended: _, ...command }) => command),
-    async stop(reason) {
-      stopped.abort(reason);
-      await Promise.allSettled([...commands.values()].map(({ ended }) => ended));
+    running: () => {
+      const byId = new Map([...entries].map(({ id, command, started_at }) => [id, { id, command, started_at }]));
+      return [...byId.values()];
     },
+    stop: (reason) => end(reason, () => true),
+    leave: (reason) => end(reason, ({ named }) => !named),
   };
 }
 
-async function run(command: string, execution: ExecuteOptions, options: CommandRunnerOptions): Promise<ProcessEnd> {
-  const { signal, stdin, onOutput } = execution;
-  const prepared = await options.prepare(command, execution);
-  if (prepared.type === "ended") {
-    const { output, exit_code } = prepared;
-    onOutput?.(output);
-    return { output, exit_code, truncated: false, timed_out: false, duration_ms: 0 };
-  }
+type Named = Pick<HostedCommand, "id" | "named" | "command" | "signal" | "detach">;
+
+function toHosted(named: Named, execution: ExecuteOptions, options: CommandRunnerOptions): HostedCommand {
+  const { env = {}, stdin, onOutput } = execution;
   const timeout_ms = Math.min(execution.timeout_ms ?? options.timeout_ms, options.timeout_ms);
-  try {
-    const watch = { timeout_ms, outputBytes: options.outputBytes, signal, onOutput };
-    return await runProcess({ ...prepared.start, stdin }, watch);
-  } finally {
-    await prepared.release();
-  }
+  return { ...named, timeout_ms, output_bytes: options.output_bytes, env, stdin, onOutput };
 }
 
 function checkOptions(command: string, { timeout_ms, env = {} }: ExecuteOptions): void {
   if (command.includes("\0")) throw invalid("The command holds a NUL character, which no program can be given.");
+  if (command.trim() === "") throw invalid("The command is empty.");
   if (timeout_ms !== undefined && !(timeout_ms > 0)) throw invalid(`timeout_ms must be above 0; it is ${timeout_ms}.`);
   for (const [name, value] of Object.entries(env))
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes("\0"))
@@ -79,10 +90,4 @@ function checkOptions(command: string, { timeout_ms, env = {} }: ExecuteOptions)
 
 function invalid(message: string): AppError {
   return new AppError("validation_failed", `${message} Nothing was run.`);
-}
-
-function idInUse(id: string): AppError {
-  return new AppError("already_exists", `A command with the id "${id}" is running in this sandbox. Nothing was run.`, {
-    details: { id },
-  });
 }

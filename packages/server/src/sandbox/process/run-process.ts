@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract";
+import type { CommandEnd } from "../command-host.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { createProcessTree, type ProcessTree } from "./process-tree.ts";
@@ -24,14 +25,6 @@ export interface ProcessWatch {
   readonly onOutput?: ((text: string) => void) | undefined;
 }
 
-export interface ProcessEnd {
-  readonly output: string;
-  readonly truncated: boolean;
-  readonly exit_code: number | null;
-  readonly timed_out: boolean;
-  readonly duration_ms: number;
-}
-
 /** What ended the wait. */
 type Cause =
   | { readonly type: "exit"; readonly exit_code: number }
@@ -48,7 +41,7 @@ const DRAIN_MS = 1_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts a process in a session of its own, and resolves when it and all it started are gone. */
-export async function runProcess(start: ProcessStart, watch: ProcessWatch): Promise<ProcessEnd> {
+export async function runProcess(start: ProcessStart, watch: ProcessWatch): Promise<CommandEnd> {
   watch.signal?.throwIfAborted();
   const began = performance.now();
   const output = createCommandOutput({ limitBytes: watch.outputBytes, onOutput: watch.onOutput });
@@ -131,7 +124,7 @@ async function endTree(child: ChildProcess, tree: ProcessTree, cause: Cause): Pr
   );
 }
 
-function report(cause: Cause, output: CommandOutput, watch: ProcessWatch, duration: number): ProcessEnd {
+function report(cause: Cause, output: CommandOutput, watch: ProcessWatch, duration: number): CommandEnd {
   if (cause.type === "abort") throw watch.signal?.reason;
   if (cause.type === "failure") throw cause.error;
   const end = { ...output.end(), duration_ms: Math.round(duration) };

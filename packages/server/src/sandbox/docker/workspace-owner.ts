@@ -1,0 +1,67 @@
+import { lchown, lstat, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Workspace } from "../backend.ts";
+import { undefinedIfMissing } from "../file/file-access.ts";
+import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../file/open-folder.ts";
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const AGENT: User = { uid: 1000, gid: 1000 };
+
+/**
+ * Who commands run as: never root, and whoever the workspace belongs to, since without capabilities nobody else can write
+ * there. A server that is not root runs them as itself.
+ */
+export async function workspaceUser({ folder }: Workspace): Promise<User> {
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  if (own.uid !== 0) return own;
+  const { uid, gid } = await stat(folder);
+  return uid === 0 ? AGENT : { uid, gid };
+}
+
+/** Gives the user what root made in the workspace; protected and hidden paths stay as they are. */
+export async function handOver({ folder, paths }: Workspace, user: User): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const kept = new Set([...paths.protected, ...paths.hidden]);
+  const root = await openFolder(folder);
+  try {
+    await give(root, ".", user);
+    await giveBelow(root, folder, { user, kept });
+  } finally {
+    await root.handle.close();
+  }
+}
+
+interface Giving {
+  readonly user: User;
+  readonly kept: ReadonlySet<string>;
+}
+
+/** Through open folders: another session may be at work here, and swap a folder for a link to one of the machine's. */
+async function giveBelow(folder: OpenFolder, path: string, giving: Giving): Promise<void> {
+  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true })) {
+    const below = join(path, entry.name);
+    if (giving.kept.has(below)) continue;
+    await give(folder, entry.name, giving.user);
+    if (!entry.isDirectory()) continue;
+    const child = await openFolderIn(folder, entry.name).catch(undefinedIfGone);
+    if (!child) continue;
+    try {
+      await giveBelow(child, below, giving);
+    } finally {
+      await child.handle.close();
+    }
+  }
+}
+
+async function give(folder: OpenFolder, name: string, { uid, gid }: User): Promise<void> {
+  const stats = await lstat(entryOf(folder, name)).catch(undefinedIfMissing);
+  if (stats?.uid === 0) await lchown(entryOf(folder, name), uid, gid).catch(undefinedIfMissing);
+}
+
+function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR" && error.code !== "ELOOP") throw error;
+}
