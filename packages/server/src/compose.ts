@@ -6,6 +6,7 @@ import { createDurableAgentStore } from "./agent/durable-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
 import type { Config } from "./config/config-schema.ts";
 import { modelSettings } from "./config/model-settings.ts";
+import { sandboxSettings } from "./config/sandbox-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
@@ -75,17 +76,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     middleware: [],
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
-  const sandboxes = await createSandboxes({
-    backend: options.sandbox ?? config.sandbox.backend,
-    environment: env,
-    limits: config.sandbox.limits,
-    exposure: {
-      scoping: config.scoping.enabled,
-      loopback: isLoopback(config.server.host),
-      allowUnisolated: config.sandbox.allow_unisolated,
-    },
-    ...(options.state_database ? { stateDatabase: options.state_database } : {}),
-  });
+  const sandboxes = await openSandboxes(options, config);
   const openAgent = createAgentOpener({
     storage,
     checkpointer,
@@ -126,4 +117,18 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       await Promise.all([tools.close(), sandboxes.close()]);
     },
   };
+}
+
+function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandboxes> {
+  return createSandboxes({
+    backend: options.sandbox ?? config.sandbox.backend,
+    environment: options.env,
+    ...sandboxSettings(config, options.workspace_root),
+    exposure: {
+      scoping: config.scoping.enabled,
+      loopback: isLoopback(config.server.host),
+      allowUnisolated: config.sandbox.allow_unisolated,
+    },
+    ...(options.state_database ? { stateDatabase: options.state_database } : {}),
+  });
 }

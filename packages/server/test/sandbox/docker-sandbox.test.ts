@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type DockerEngine, startDocker } from "../../../../testing/docker.ts";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { createSandboxes, type SandboxesOptions } from "../../src/sandbox/create-sandboxes.ts";
+import { containerMounts } from "../../src/sandbox/docker/container-mounts.ts";
 import type { DockerOptions } from "../../src/sandbox/docker/docker-options.ts";
 import type { Sandboxes } from "../../src/sandbox/sandbox.ts";
 import { sandboxContract } from "./sandbox-contract.ts";
@@ -154,7 +155,7 @@ function dockerSuite({ host, image }: DockerEngine): void {
 
     test("mounts the workspace by the path that the engine knows", async () => {
       const hostWorkspace = { root: "/inside/the/server", path: temp.path };
-      const { containerMounts } = await import("../../src/sandbox/docker/container-mounts.ts");
+
       const paths = { protected: ["/inside/the/server/workspace/.cognition"], hidden: [] };
       const mounts = containerMounts({ folder: "/inside/the/server/workspace", paths }, hostWorkspace);
       expect(mounts[0]).toMatchObject({ Source: workspace, Target: "/workspace" });

@@ -167,3 +167,14 @@ function table(): string {
   const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(index === 0 ? 46 : 12)).join(" ");
   return ["", line(["attack", ...backends]), ...rows.map(line), ""].join("\n");
 }
+
+test("the guide's table says what is tested", () => {
+  const guide = readFileSync(new URL("../../../../docs/guide/sandboxes.md", import.meta.url), "utf8");
+  const rows = guide.split("\n").map((row) => row.split("|").map((cell) => cell.trim()));
+  for (const { name, heldBy } of ATTACKS) {
+    const expected = ["local", "bubblewrap", "docker"].map((each) =>
+      heldBy.some((by) => by === each) ? "held" : "open",
+    );
+    expect(rows.find((row) => row[1] === name)?.slice(2, 5), name).toEqual(expected);
+  }
+});

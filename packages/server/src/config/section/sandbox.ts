@@ -29,6 +29,9 @@ const Docker = section({
     description: "Seconds that a command may take.",
     env: "COGNITION_DOCKER_TIMEOUT",
   }),
+  idle_timeout: option(decimal(1, 604_800).default(900), {
+    description: "Seconds that a container without a command is kept.",
+  }),
   host_workspace: option(words("an absolute path").optional(), {
     description: "The workspace root as the Docker engine sees it, where the server itself runs in a container.",
     env: "COGNITION_DOCKER_HOST_WORKSPACE",
@@ -38,7 +41,7 @@ const Docker = section({
 
 const Limits = section({
   timeout_ms: option(wholeNumber(100, 86_400_000).default(300_000), {
-    description: "Time that a command may take (local and bubblewrap).",
+    description: "Time that a command may take (local and bubblewrap; for docker see `sandbox.docker`).",
   }),
   output_bytes: option(wholeNumber(1024, 100 * MIB).default(DEFAULT_MAX_OUTPUT_BYTES), {
     description: "What is kept of a command's output.",

@@ -126,7 +126,7 @@ async function make(
   }
 }
 
-export async function findContainer(engine: DockerEngine, name: string): Promise<ContainerInspectInfo | undefined> {
+async function findContainer(engine: DockerEngine, name: string): Promise<ContainerInspectInfo | undefined> {
   try {
     return await engine.call("look for a container", (docker) => docker.getContainer(name).inspect());
   } catch (error) {
