@@ -5,8 +5,8 @@ import { createDeepAgent } from "deepagents";
 import { z } from "zod";
 import { builtinAgents } from "../src/agent/builtin-agents.ts";
 import { OfflineModel } from "../src/model/offline/offline-model.ts";
+import { createGuardedFetch } from "../src/outgoing/guarded-fetch.ts";
 import { createBuiltinTools } from "../src/tool/builtin-tools.ts";
-import { createGuardedFetch } from "../src/tool/guarded-fetch.ts";
 import { LOOK_UP, type Side, WORKLOADS } from "./workload.ts";
 
 const RECURSION_LIMIT = 1_000;

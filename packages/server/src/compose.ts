@@ -25,6 +25,7 @@ import { confineArtifacts } from "./tool/confined-artifacts.ts";
 import type { ToolDefinition } from "./tool/tool.ts";
 import { createToolFiles } from "./tool/tool-files.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool/tool-registry.ts";
+import { createWebhooks } from "./webhook/webhooks.ts";
 
 export interface ComposeOptions {
   storage: Storage;
@@ -50,6 +51,8 @@ export interface Runtime {
   models: ModelRegistry;
   tools: ToolRegistry;
   sandboxes: Sandboxes;
+  /** Begins to claim runs and to send callbacks. */
+  start(): void;
   /** Hands over what runs, then lets go of processes, watchers and servers; the storage stays open. */
   close(drain_ms?: number): Promise<void>;
 }
@@ -89,6 +92,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,
   });
+  const webhooks = createWebhooks({
+    storage,
+    settings: config.webhooks,
+    onError: (error) => options.onError(error, ""),
+  });
   const shared = createSharedLooks();
   const engine = createRunEngine({
     owner: "node",
@@ -103,6 +111,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       shared(JSON.stringify([agent_name, scopes]), async () => {
         return (await agents.resolveForSession(agent_name, scopes)).revision;
       }),
+    ...webhooks.hooks,
     onError: options.onError,
   });
   return {
@@ -111,8 +120,13 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     models,
     tools,
     sandboxes,
+    start: () => {
+      engine.start();
+      webhooks.start();
+    },
     close: async (drain_ms = config.runs.drain_ms) => {
       await engine.drain(drain_ms);
+      await webhooks.stop(drain_ms);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close()]);
     },

@@ -50,3 +50,4 @@ export type * from "./task/task-store.ts";
 export { createTasks, type Tasks } from "./task/tasks.ts";
 export { estimateTokens } from "./task/token-estimate.ts";
 export type { WorkspaceData } from "./task/workspace-data.ts";
+export type * from "./usage-store.ts";

@@ -8,6 +8,7 @@ import type { DefinitionStore, RevisionStore } from "./definition-store.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 import type { ProfileStore, TaskStore } from "./task/task-store.ts";
+import type { UsageStore } from "./usage-store.ts";
 
 /**
  * What a back end promises. Names that the seeds give keep the seeds' return values (`null`, `false` and counts where
@@ -32,6 +33,7 @@ export interface Storage
   readonly agents: DefinitionStore;
   readonly providers: DefinitionStore;
   readonly revisions: RevisionStore;
+  readonly usage: UsageStore;
 
   /** Makes or migrates the schema. Calling it again is harmless; every other call before it rejects with `not_initialized`. */
   initialize(): Promise<void>;
@@ -143,6 +145,8 @@ export interface NewRun {
   on_busy?: "enqueue" | "reject";
   /** The run that this one goes on from. */
   resumes?: string | null;
+  /** Who is to be told of its end; left out, whoever the run that it resumes would have told. */
+  callback_url?: string | null;
   trace_id?: string | null;
   /** The user's message, stored in the same commit. */
   message?: Omit<NewMessage, "session_id">;
@@ -161,6 +165,7 @@ export interface ClaimedRun extends Lease {
   run: Run;
   thread_id: string;
   input: unknown;
+  callback_url: string | null;
   abort_requested: boolean;
   /** Earlier attempts that a crash cut off since the last new checkpoint; 0 at the first claim. */
   stalled_attempts: number;
@@ -200,8 +205,8 @@ export interface RunStore {
   renewLease(lease: Lease, lease_ms: number): Promise<"held" | "abort_requested" | "lost">;
   /** Puts a running run back to the front of its thread's queue, free at once for another node. */
   releaseRun(lease: Lease): Promise<void>;
-  /** running → waiting_for_approval, with its events; the lease ends. */
-  suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery): Promise<Run>;
+  /** running → waiting_for_approval, with its events and what it has used so far; the lease ends. */
+  suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery, usage?: Run["usage"]): Promise<Run>;
   /** waiting_for_approval → queued with a new input. Two racing answers: one wins, the other gets `already_answered`. */
   resumeRun(run_id: string, input: unknown): Promise<Run>;
   /**
@@ -211,7 +216,7 @@ export interface RunStore {
   requestAbort(
     session_id: string,
     run_id?: string,
-    deliveryOf?: (run: Run, input: unknown) => NewDelivery | undefined,
+    deliveryOf?: (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined,
   ): Promise<{ ended: string[]; marked: string[] }>;
   /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. */
   finishRun(lease: Lease, end: RunEnd): Promise<Run>;

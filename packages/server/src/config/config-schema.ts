@@ -14,6 +14,7 @@ import {
   WorkspaceSection,
 } from "./section/server.ts";
 import { ToolsSection } from "./section/tools.ts";
+import { WebhooksSection } from "./section/webhooks.ts";
 
 /**
  * All there is to configure. A section checks each of its keys alone, since a file may give one and the environment
@@ -33,6 +34,7 @@ export const ConfigSchema = z.strictObject({
   models: ModelsSection,
   agents: AgentsSection,
   tools: ToolsSection,
+  webhooks: WebhooksSection,
   chat: ChatSection,
   log: LogSection,
 });

@@ -1,5 +1,5 @@
+import { createGuardedFetch } from "../outgoing/guarded-fetch.ts";
 import type { BuiltinToolsOptions } from "../tool/builtin-tools.ts";
-import { createGuardedFetch } from "../tool/guarded-fetch.ts";
 import { parseMcpServers } from "../tool/mcp-config.ts";
 import { createMcpServer, type McpServer } from "../tool/mcp-server.ts";
 import { createSearxng } from "../tool/searxng.ts";

@@ -17,7 +17,7 @@ export interface RunWork {
 
 export type RunResult =
   | { outcome: "succeeded"; assistant: Message | null; usage: TokenUsage | null; structured_response?: unknown }
-  | { outcome: "waiting"; interrupts: Interrupt[] }
+  | { outcome: "waiting"; interrupts: Interrupt[]; usage?: TokenUsage | null }
   | { outcome: "drained" };
 
 /** What computes. The engine knows neither graphs nor models; the executor knows neither queues nor leases. */

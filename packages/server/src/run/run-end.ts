@@ -10,6 +10,9 @@ export interface EndOf {
   structured_response?: unknown;
 }
 
+/** How a run leaves this node for good: at its end, or to wait for a human. */
+export type LeftAs = EndOf | { status: "waiting"; usage: TokenUsage | null };
+
 /** Errors after which sending the same message again may well succeed. */
 const RECOVERABLE: ReadonlySet<ErrorCode> = new Set([
   "model_failed",

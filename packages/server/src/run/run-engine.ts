@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
-import type { NewRun } from "@cognition/thread";
+import type { NewDelivery, NewRun } from "@cognition/thread";
 import { createClaimLoop } from "./claim-loop.ts";
 import { type RunWorkerOptions, startRun } from "./run-worker.ts";
 
@@ -12,6 +12,8 @@ export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "m
   max_runs?: number;
   /** How soon a run is found that nobody told this node of: another node's, or one whose lease ran out. */
   poll_ms?: number;
+  /** Refuses an address that no callback may go to, before anything is written. */
+  checkCallback?: (url: string) => void;
   /** What a session's agent is at this moment, kept for ever: a run goes by it to its end. Rejects for an unknown one. */
   revisionOf?: (agent: Pick<Session, "agent_name" | "scopes">) => Promise<string>;
 }
@@ -57,8 +59,13 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   const { active, wake } = claims;
   let draining = false;
 
+  function deliveryOfAborted(run: Run, _input: unknown, callback_url: string | null): NewDelivery | undefined {
+    return options.deliveryOf?.({ run, callback_url }, { status: "aborted", assistant: null, usage: run.usage });
+  }
+
   async function abort(session_id: string, run_id?: string): Promise<string[]> {
-    const { ended, marked } = await storage.requestAbort(session_id, run_id);
+    const { ended, marked } = await storage.requestAbort(session_id, run_id, deliveryOfAborted);
+    for (const id of ended) options.onLeft?.(id);
     for (const id of marked) active.get(id)?.abort();
     wake();
     return [...ended, ...marked];
@@ -75,6 +82,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   return {
     submit: async ({ on_busy = "enqueue", ...run }) => {
       if (draining) throw new AppError("draining", "This node is shutting down; send the message to another one");
+      if (run.callback_url) options.checkCallback?.(run.callback_url);
       const agent_revision = run.agent_revision ?? (await currentRevision(run));
       if (on_busy === "interrupt") await abort(run.session_id);
       const admitted = storage.createRun({

@@ -4,7 +4,7 @@ import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { retryStorage } from "./retry-storage.ts";
-import { type EndOf, endEvents, errorOf, tooManyAttempts } from "./run-end.ts";
+import { type EndOf, endEvents, errorOf, type LeftAs, tooManyAttempts } from "./run-end.ts";
 import { createRunLog } from "./run-log.ts";
 
 export interface RunWorkerOptions {
@@ -15,7 +15,9 @@ export interface RunWorkerOptions {
   /** A run that was cut off so often without a new checkpoint is given up: it may be what kills its nodes. */
   max_stalled_attempts: number;
   /** The callback that the run's end or pause owes, if any; in the same commit. */
-  deliveryOf?: (run: ClaimedRun, end: EndOf | "waiting") => NewDelivery | undefined;
+  deliveryOf?: (run: Pick<ClaimedRun, "run" | "callback_url">, left: LeftAs) => NewDelivery | undefined;
+  /** Told when a run's end or pause is durable. */
+  onLeft?: (run_id: string) => void;
   onError: (error: unknown, run_id: string) => void;
 }
 
@@ -106,9 +108,10 @@ async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunR
   } else if (result.outcome === "waiting") {
     await log.flush();
     const event = log.number("interrupt", { interrupts: result.interrupts });
-    await retryStorage(runWork.signal, () =>
-      storage.suspendRun(lease, [event], options.deliveryOf?.(claimed, "waiting")),
-    );
+    const { usage = null } = result;
+    const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
+    await retryStorage(runWork.signal, () => storage.suspendRun(lease, [event], delivery, usage));
+    options.onLeft?.(lease.run_id);
   } else {
     const { outcome, ...rest } = result;
     await finish(options, runWork, { status: outcome, ...rest });
@@ -169,4 +172,5 @@ async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWor
       ...(delivery ? { delivery } : {}),
     }),
   );
+  options.onLeft?.(lease.run_id);
 }

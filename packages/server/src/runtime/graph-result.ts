@@ -21,7 +21,7 @@ export interface Finished {
 export async function graphResult(finished: Finished): Promise<RunResult> {
   const { storage, work, usage, custom, state, output } = finished;
   const interrupts = interruptsOf(state, custom);
-  if (interrupts.length > 0) return { outcome: "waiting", interrupts };
+  if (interrupts.length > 0) return { outcome: "waiting", interrupts, usage: usage.total() };
   const structured = state.values.structuredResponse ?? (custom ? outputOf(output) : undefined);
   return {
     outcome: "succeeded",

@@ -1,8 +1,8 @@
 import { AppError, DEFAULT_MAX_OUTPUT_BYTES, MAX_URL_LENGTH } from "@cognition/contract";
 import { z } from "zod";
+import type { GuardedFetch, GuardedResponse } from "../outgoing/guarded-fetch.ts";
 import { convertPage } from "./convert-page.ts";
 import { defineTool } from "./define-tool.ts";
-import type { GuardedFetch, GuardedResponse } from "./guarded-fetch.ts";
 import type { ToolDefinition } from "./tool.ts";
 import { limitText } from "./tool-result.ts";
 

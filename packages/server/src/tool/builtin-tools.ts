@@ -1,7 +1,7 @@
+import type { GuardedFetch } from "../outgoing/guarded-fetch.ts";
 import { ARTIFACT_TOOLS } from "./artifact-tools.ts";
 import { createBrowserTool } from "./browser.ts";
 import { createDuckDuckGo } from "./duckduckgo.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { MEMORY_TOOLS } from "./memory-tools.ts";
 import { createSearchTool, type SearchProvider } from "./search.ts";

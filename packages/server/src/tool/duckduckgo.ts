@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { type HTMLElement, parse } from "node-html-parser";
-import type { GuardedFetch } from "./guarded-fetch.ts";
+import type { GuardedFetch } from "../outgoing/guarded-fetch.ts";
 import type { SearchHit, SearchProvider } from "./search.ts";
 
 /** DuckDuckGo's page for browsers without scripts: needs no key. */

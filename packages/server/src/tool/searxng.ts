@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { z } from "zod";
-import type { GuardedFetch } from "./guarded-fetch.ts";
+import type { GuardedFetch } from "../outgoing/guarded-fetch.ts";
 import type { SearchProvider } from "./search.ts";
 
 const Answer = z.object({

@@ -3,8 +3,8 @@ import { type AgentRegistry, createAgentRegistry } from "../../src/agent/agent-r
 import type { AgentSources } from "../../src/agent/agent-view.ts";
 import { createMemoryAgentStore } from "../../src/agent/memory-agent-store.ts";
 import { createSkillFiles } from "../../src/agent/skill-files.ts";
+import { createGuardedFetch } from "../../src/outgoing/guarded-fetch.ts";
 import { createBuiltinTools } from "../../src/tool/builtin-tools.ts";
-import { createGuardedFetch } from "../../src/tool/guarded-fetch.ts";
 import { createToolRegistry } from "../../src/tool/tool-registry.ts";
 
 /** A registry of real parts on a folder. */

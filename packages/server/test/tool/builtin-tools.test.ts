@@ -1,10 +1,10 @@
 import { symlink } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createGuardedFetch } from "../../src/outgoing/guarded-fetch.ts";
 import { createBuiltinTools } from "../../src/tool/builtin-tools.ts";
 import { convertPage } from "../../src/tool/convert-page.ts";
 import { createDuckDuckGo } from "../../src/tool/duckduckgo.ts";
-import { createGuardedFetch } from "../../src/tool/guarded-fetch.ts";
 import { createSearxng } from "../../src/tool/searxng.ts";
 import type { ToolContext, ToolOutput, ToolResult } from "../../src/tool/tool.ts";
 import { parseToolArgs } from "../../src/tool/tool-schema.ts";

@@ -43,12 +43,14 @@ export function runAbortContract(open: OpenStorage): void {
 
     test("frees a session that waits for a human, and the outbox gets its row", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
-      await storage.createRun({ session_id, input: { callback_url: "https://example.com/" } });
+      await storage.createRun({ session_id, callback_url: "https://example.com/", input: { kind: "a" } });
       const lease = await claim(storage);
+      expect(lease.callback_url).toBe("https://example.com/");
       await storage.suspendRun(lease, []);
-      const aborted = await storage.requestAbort(session_id, lease.run_id, (run, input) => {
+      const aborted = await storage.requestAbort(session_id, lease.run_id, (run, input, url) => {
         expect(run).toMatchObject({ id: lease.run_id, status: "aborted" });
-        return { url: (input as { callback_url: string }).callback_url, payload: { status: "aborted" } };
+        expect(input).toEqual({ kind: "a" });
+        return { url: url ?? "", payload: { status: "aborted" } };
       });
       expect(aborted).toEqual({ ended: [lease.run_id], marked: [] });
       expect(await storage.getSession(session_id)).toMatchObject({ status: "active", active_run_id: null });

@@ -8,10 +8,11 @@ import { setSessionStatus } from "./run-end.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { all, changes, rows, statement, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
+import { insertUsage } from "./usage-store.ts";
 import { writeThread } from "./write-thread.ts";
 
 type Aborted = Awaited<ReturnType<RunStore["requestAbort"]>>;
-type DeliveryOf = (run: Run, input: unknown) => NewDelivery | undefined;
+type DeliveryOf = (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined;
 
 export async function requestAbort(
   ctx: SqlContext,
@@ -68,8 +69,12 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOf): Tx<Store
     statement(end),
     ...insertEvents(db.dialect, batch),
   ]);
-  const delivery = deliveryOf(toRun(ended?.rows[0] as unknown as RunRow), JSON.parse(row.input));
-  if (delivery) yield* all([insertDelivery(ctx, delivery, { session_id, run_id, scope })]);
+  const run = toRun(ended?.rows[0] as unknown as RunRow);
+  const delivery = deliveryOf(run, JSON.parse(row.input), row.callback_url);
+  yield* all([
+    ...insertUsage(ctx, row, run.usage, finished_at),
+    ...(delivery ? [insertDelivery(ctx, delivery, { session_id, run_id, scope })] : []),
+  ]);
   return storedEvents(batch, thread?.rows[0]?.event_seq as number);
 }
 

@@ -1,4 +1,5 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
+import { sql } from "kysely";
 import type { NewRun, RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
@@ -130,9 +131,16 @@ function* insertRun(
     model: run.model ?? null,
     input,
     trace_id: run.trace_id ?? null,
+    callback_url: callbackOf(run),
     created_at: now(),
   });
   return (yield* first(query.returningAll())) as RunRow;
+}
+
+/** Who resumes a run goes on with its work, and whoever waits for its end still waits. */
+function callbackOf({ callback_url, resumes }: NewRun) {
+  if (callback_url !== undefined || !resumes) return callback_url ?? null;
+  return sql<string | null>`(select r.callback_url from runs r where r.id = ${resumes})`;
 }
 
 function* announce({ db, now }: SqlContext, { session_id, events = [] }: NewRun, run_id: string): Tx<StoredEvent[]> {

@@ -35,6 +35,7 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
     run: toRun(run),
     thread_id: candidate.thread_id,
     input: JSON.parse(run.input),
+    callback_url: run.callback_url,
     abort_requested: run.abort_requested_at !== null,
     stalled_attempts: run.stalled_attempts,
     next_ordinal: last === null ? 0 : last + 1,

@@ -9,6 +9,7 @@ import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
 import { type RunRow, toRun } from "./run-row.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
+import { insertUsage } from "./usage-store.ts";
 
 /** Where the run stands when it is left: where one that resumes it goes on. */
 export const HEAD = sql<string | null>`(select t.head from threads t where t.pk = runs.thread)`;
@@ -24,7 +25,13 @@ export async function finishRun(ctx: SqlContext, lease: Lease, end: RunEnd): Pro
     error: end.error ? jsonText(end.error, "error") : null,
   };
   const session_status = end.status === "failed" ? "error" : "active";
-  return leaveRun(ctx, lease, { columns, session_status, events: end.events, delivery: end.delivery });
+  return leaveRun(ctx, lease, {
+    columns,
+    session_status,
+    events: end.events,
+    delivery: end.delivery,
+    usage: end.usage,
+  });
 }
 
 type RunChange = UpdateObject<Tables, "runs">;
@@ -35,6 +42,8 @@ export interface Leaving {
   session_status?: SessionStatus;
   events: readonly NewEvent[];
   delivery?: NewDelivery | undefined;
+  /** Of a run that ends: what it has used in all. */
+  usage?: Run["usage"] | undefined;
 }
 
 /** The run stops running: its new state, its events, the outbox row, the session's status and the lease's end at once. */
@@ -62,6 +71,7 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Leaving, batch: Batch): 
   yield* all([
     ...insertEvents(db.dialect, { ...batch, thread_id }),
     ...(leaving.delivery ? [insertDelivery(ctx, leaving.delivery, { session_id, run_id: row.id, scope })] : []),
+    ...insertUsage(ctx, row, leaving.usage ?? null, batch.created_at),
     ...(leaving.session_status ? [setSessionStatus(ctx, session_id, leaving.session_status)] : []),
   ]);
   return { run: toRun(row), event_seq };

@@ -20,9 +20,11 @@ export async function suspendRun(
   lease: Lease,
   events: readonly NewEvent[],
   delivery?: NewDelivery,
+  usage?: Run["usage"],
 ): Promise<Run> {
   events.forEach(refuseEnd);
-  const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD };
+  const used = usage ? { usage: jsonText(usage, "usage") } : {};
+  const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD, ...used };
   return leaveRun(ctx, lease, { columns, session_status: "waiting_for_approval", events, delivery });
 }
 

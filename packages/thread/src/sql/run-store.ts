@@ -29,7 +29,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
     claimRun: (claim) => claimRun(ctx, claim),
     renewLease: (lease, lease_ms) => renewLease(ctx, lease, lease_ms),
     releaseRun: (lease) => releaseRun(ctx, lease),
-    suspendRun: (lease, events, delivery) => suspendRun(ctx, lease, events, delivery),
+    suspendRun: (lease, events, delivery, usage) => suspendRun(ctx, lease, events, delivery, usage),
     resumeRun: (run_id, input) => resumeRun(ctx, run_id, input),
     requestAbort: (session_id, run_id, delivery) => requestAbort(ctx, session_id, run_id, delivery),
     finishRun: (lease, end) => finishRun(ctx, lease, end),

@@ -21,6 +21,7 @@ import { createSessionStore } from "./session-store.ts";
 import { createSnapshotStore } from "./snapshot-store.ts";
 import { createTaskStore } from "./task-store.ts";
 import { createToolJournal } from "./tool-journal.ts";
+import { createUsageStore } from "./usage-store.ts";
 
 export interface SqlStorageOptions {
   backend: Storage["backend"];
@@ -72,6 +73,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),
     providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
     revisions: guard(createRevisionStore(ctx), requireOpen),
+    usage: guard(createUsageStore(ctx), requireOpen),
     ...guard(createSessionStore(ctx), requireOpen),
     ...guard(createMessageStore(ctx), requireOpen),
     ...guard(createMessageProjection(ctx), requireOpen),

@@ -35,6 +35,7 @@ const READ_ONLY = new Set([
     `${kind}.definitionVersion`,
   ]),
   "revisions.findRevision",
+  "usage.getUsage",
   "profiles.getProfile",
   "tasks.loadTask",
   "tasks.listTasks",

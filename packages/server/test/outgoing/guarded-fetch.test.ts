@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { createAddressGuard } from "../../src/tool/address-guard.ts";
-import { createGuardedFetch } from "../../src/tool/guarded-fetch.ts";
-import { startWebServer, type WebServer } from "./web-server.ts";
+import { createAddressGuard } from "../../src/outgoing/address-guard.ts";
+import { createGuardedFetch } from "../../src/outgoing/guarded-fetch.ts";
+import { startWebServer, type WebServer } from "../tool/web-server.ts";
 
 const started: WebServer[] = [];
 const serve = async (listener: RequestListener, host?: string, port?: number) => {

@@ -34,6 +34,8 @@ interface GuardedRequest {
   maxBytes?: number;
   /** Keep the beginning of an answer that is too large, instead of refusing it. */
   truncate?: boolean;
+  /** Only status and headers are wanted: the body is left unread, however long or slow it is. */
+  discardBody?: boolean;
   /** An answer that redirects is given back as it is. */
   followRedirects?: boolean;
 }
@@ -93,12 +95,18 @@ async function follow(first: Hop): Promise<GuardedResponse> {
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
     if (!REDIRECTS.has(status) || location === undefined || hop.request.followRedirects === false) {
-      return { url: hop.url.href, status, headers: response.headers, ...(await readBody(response, hop.limit)) };
+      return { url: hop.url.href, status, headers: response.headers, ...(await bodyOf(response, hop)) };
     }
     response.destroy();
     hop = redirected(hop, status, location);
   }
   throw new AppError("tool_failed", `${first.url.host} redirects more than ${MAX_REDIRECTS} times`);
+}
+
+async function bodyOf(response: IncomingMessage, { request, limit }: Hop): ReturnType<typeof readBody> {
+  if (!request.discardBody) return readBody(response, limit);
+  response.destroy();
+  return { body: new Uint8Array(), truncated: true };
 }
 
 function redirected(hop: Hop, status: number, location: string): Hop {
