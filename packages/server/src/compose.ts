@@ -10,6 +10,8 @@ import { sandboxSettings } from "./config/sandbox-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
+import type { Authenticate, Guard } from "./http/guard.ts";
+import { createNodeApp, type NodeApp } from "./http/node-app.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
@@ -20,11 +22,13 @@ import { createGraphExecutor } from "./runtime/graph-executor.ts";
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
+import { createSessions, type Sessions } from "./session/sessions.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
 import { confineArtifacts } from "./tool/confined-artifacts.ts";
 import type { ToolDefinition } from "./tool/tool.ts";
 import { createToolFiles } from "./tool/tool-files.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool/tool-registry.ts";
+import { VERSION } from "./version.ts";
 import { createWebhooks } from "./webhook/webhooks.ts";
 
 export interface ComposeOptions {
@@ -41,6 +45,11 @@ export interface ComposeOptions {
   tools?: readonly ToolDefinition[];
   /** Compiled LangGraph graphs that are agents, by name: each a graph, or `./path.ts#export` from the workspace's root. */
   graphs?: Readonly<Record<string, GraphSource>>;
+  /** Who asks, and what every request passes; see `http/guard.ts`. */
+  authenticate?: Authenticate;
+  guards?: readonly Guard[];
+  /** Holds every reply to its schema: for tests. */
+  check_replies?: boolean;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
   onError: RunEngineOptions["onError"];
 }
@@ -53,6 +62,10 @@ export interface Runtime {
   sandboxes: Sandboxes;
   /** Begins to claim runs and to send callbacks. */
   start(): void;
+  sessions: Sessions;
+  http: NodeApp;
+  /** Claims no more runs and hands over what runs; then ends streams. What is asked afterwards is still answered. */
+  drain(drain_ms?: number): Promise<void>;
   /** Hands over what runs, then lets go of processes, watchers and servers; the storage stays open. */
   close(drain_ms?: number): Promise<void>;
 }
@@ -114,6 +127,22 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     ...webhooks.hooks,
     onError: options.onError,
   });
+  const { isolation } = config.workspace;
+  const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
+  const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
+  const http = createNodeApp({
+    parts: { storage, sessions, engine, agents, models, sandboxes, version: VERSION, started: performance.now() },
+    scoping: config.scoping,
+    sse: config.sse,
+    ...(options.authenticate && { authenticate: options.authenticate }),
+    ...(options.guards && { guards: options.guards }),
+    ...(options.check_replies && { check_replies: true }),
+    onError: (error) => options.onError(error, ""),
+  });
+  const drain = async (drain_ms = config.runs.drain_ms) => {
+    await engine.drain(drain_ms);
+    http.close();
+  };
   return {
     engine,
     agents,
@@ -124,8 +153,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       engine.start();
       webhooks.start();
     },
+    sessions,
+    http,
+    drain,
     close: async (drain_ms = config.runs.drain_ms) => {
-      await engine.drain(drain_ms);
+      await drain(drain_ms);
       await webhooks.stop(drain_ms);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close()]);

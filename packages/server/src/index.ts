@@ -4,6 +4,7 @@ export { type ConfigOption, listOptions } from "./config/list-options.ts";
 export { describeOrigin, type Origin } from "./config/origin.ts";
 export { defaultConfig, type LoadConfigOptions, type LoadedConfig, loadConfig } from "./config.ts";
 export { type ApiKeys, createApiKeys } from "./http/auth/api-keys.ts";
+export { type RunningServer, type StartServerOptions, startServer } from "./main.ts";
 export type { RunEngine, Submission } from "./run/run-engine.ts";
 export type { RunInput } from "./run/run-input.ts";
 export type { GraphSource } from "./runtime/custom-graph.ts";

@@ -1,4 +1,13 @@
-import type { Delivery, Message, Run, Scope, Session, SessionConfig, StoredEvent } from "@cognition/contract";
+import type {
+  Delivery,
+  Interrupt,
+  Message,
+  Run,
+  Scope,
+  Session,
+  SessionConfig,
+  StoredEvent,
+} from "@cognition/contract";
 import type { ApiKeyStore } from "./api-key-store.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
@@ -173,6 +182,12 @@ export interface ClaimedRun extends Lease {
   next_ordinal: number;
 }
 
+export interface WaitingRun {
+  run: Run;
+  interrupts: Interrupt[];
+  waiting_since: string;
+}
+
 export interface RunEnd {
   status: "succeeded" | "failed" | "aborted";
   error?: Run["error"];
@@ -191,7 +206,11 @@ export interface RunStore {
   createRun(run: NewRun): Promise<{ run: Run; message: Message | null; created: boolean }>;
   getRun(run_id: string, scope?: Scope): Promise<Run>;
   /** Newest first. */
-  listRuns(session_id: string, page?: { limit?: number; offset?: number; scope?: Scope }): Promise<Run[]>;
+  listRuns(
+    session_id: string,
+    page?: { limit?: number; offset?: number; scope?: Scope; status?: Run["status"] },
+  ): Promise<Run[]>;
+  countRuns(session_id: string, filter?: { scope?: Scope; status?: Run["status"] }): Promise<number>;
   /**
    * Gives the oldest run that may go on to exactly one caller: queued, first of its thread, no lease on the thread; or
    * running with a lease that has run out by the database's clock. Raises the thread's epoch, so that the former
@@ -207,8 +226,13 @@ export interface RunStore {
   releaseRun(lease: Lease): Promise<void>;
   /** running → waiting_for_approval, with its events and what it has used so far; the lease ends. */
   suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery, usage?: Run["usage"]): Promise<Run>;
-  /** waiting_for_approval → queued with a new input. Two racing answers: one wins, the other gets `already_answered`. */
-  resumeRun(run_id: string, input: unknown): Promise<Run>;
+  /**
+   * waiting_for_approval → queued with a new input, or with what the function makes of the old one (it may be asked
+   * twice). Two racing answers: one wins, the other gets `already_answered`.
+   */
+  resumeRun(run_id: string, input: unknown | ((before: unknown) => unknown)): Promise<Run>;
+  /** Runs that wait for a human, longest waiting first, each with what it asks. */
+  listWaitingRuns(filter?: { scope?: Scope; session_id?: string }): Promise<WaitingRun[]>;
   /**
    * Ends queued and waiting runs at once, each with its `done` and, if `deliveryOf` gives one, its outbox row; marks a
    * running one for its owner; gives the ids of all of them. `deliveryOf` may be asked twice and must have no effects.

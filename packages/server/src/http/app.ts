@@ -32,7 +32,7 @@ export interface AppOptions {
   /** Holds every JSON reply to its schema: for tests. */
   readonly check_replies?: boolean;
   /** Of faults, not of refusals. */
-  readonly onError: (error: unknown, request: ArrivedRequest) => void;
+  readonly onError: (error: unknown, request: ArrivedRequest | undefined) => void;
 }
 
 /** Bindings are there when a socket is; `app.request()` has none. */

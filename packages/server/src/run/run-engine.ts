@@ -26,8 +26,8 @@ export interface Submission extends Omit<NewRun, "on_busy"> {
 export interface RunEngine {
   /** Accepted means kept: resolves when message and run are durable. The run does not depend on the caller any more. */
   submit(submission: Submission): Promise<{ run: Run; message: Message | null; created: boolean }>;
-  /** Goes on with a run that waits for a human. */
-  answer(run_id: string, input: unknown): Promise<Run>;
+  /** Goes on with a run that waits for a human, with an input or what the function makes of the one it had. */
+  answer(run_id: string, input: unknown | ((before: unknown) => unknown)): Promise<Run>;
   /** Ends what waits and stops what runs on this node; what runs elsewhere is told by the storage. */
   abort(session_id: string, run_id?: string): Promise<string[]>;
   /** Begins to claim runs. */

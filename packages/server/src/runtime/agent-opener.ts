@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
 import { AppError, type Scope, type Session } from "@cognition/contract";
 import type { CheckpointSaver, Storage, Store } from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
@@ -14,6 +13,7 @@ import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
+import { workspaceOf } from "../session/workspace-folder.ts";
 import type { ToolArtifacts } from "../tool/tool.ts";
 import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
@@ -186,15 +186,6 @@ async function openModel(
     scope: session.scopes,
   });
   return models.createModel(selection);
-}
-
-/** A path that a caller gave, or an id of his own making, must not lead elsewhere. */
-function workspaceOf(root: string, { id, workspace_path }: Session): string {
-  const workspace = resolve(root, workspace_path ?? id);
-  const below = relative(resolve(root), workspace);
-  if (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below)) return workspace;
-  const message = `The workspace of session ${id} is outside of the workspace root; nothing was run. Give a path inside of it.`;
-  throw new AppError("workspace_path_refused", message);
 }
 
 /** Null, for all of them, as soon as one agent of the tree has all. */

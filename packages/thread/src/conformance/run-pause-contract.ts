@@ -48,6 +48,44 @@ export function runPauseContract(open: OpenStorage): void {
       expect(next.epoch).toBeGreaterThan(lease.epoch);
     });
 
+    test("an answer may be made of what the run was given before", async ({ storage }) => {
+      const { session_id } = await storage
+        .createRun({ session_id: (await storage.createSession({})).id, input: { a: 1 } })
+        .then(({ run }) => run);
+      const lease = await claim(storage);
+      await storage.suspendRun(lease, [INTERRUPT]);
+      await storage.resumeRun(lease.run_id, (before: unknown) => ({ before, answer: "yes" }));
+      expect(await claim(storage)).toMatchObject({ input: { before: { a: 1 }, answer: "yes" }, run: { session_id } });
+    });
+
+    test("lists what waits with what it asks last, of one scope or one session", async ({ storage }) => {
+      const asked = (id: string) => ({
+        event: "interrupt" as const,
+        data: { interrupts: [{ id, allowed_decisions: [] }] },
+      });
+      const waiting = async (user: string) => {
+        const { id } = await storage.createSession({ scopes: { user } });
+        const { run } = await storage.createRun({ session_id: id });
+        const lease = await claim(storage);
+        await storage.suspendRun(lease, [asked(`first of ${user}`)]);
+        await storage.resumeRun(run.id, {});
+        await storage.suspendRun(await claim(storage), [asked(`rest of ${user}`)]);
+        return run;
+      };
+      const [ann, bob] = [await waiting("ann"), await waiting("bob")];
+      const ids = async (filter?: Parameters<typeof storage.listWaitingRuns>[0]) =>
+        (await storage.listWaitingRuns(filter)).map(({ run, interrupts }) => [run.id, interrupts[0]?.id]);
+      expect(await ids()).toEqual([
+        [ann.id, "rest of ann"],
+        [bob.id, "rest of bob"],
+      ]);
+      expect(await ids({ scope: { user: "bob" } })).toEqual([[bob.id, "rest of bob"]]);
+      expect(await ids({ session_id: ann.session_id })).toEqual([[ann.id, "rest of ann"]]);
+      expect(await ids({ session_id: ann.session_id, scope: { user: "bob" } })).toEqual([]);
+      await storage.requestAbort(ann.session_id);
+      expect(await ids()).toEqual([[bob.id, "rest of bob"]]);
+    });
+
     test("of racing answers one wins, and the others hear that it was answered", async ({ storage, second }) => {
       const instances = [storage, second ? await second() : storage];
       const { lease } = await startRun(storage);

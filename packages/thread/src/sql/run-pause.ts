@@ -1,5 +1,5 @@
 import { AppError, isRunOutcome, type Run } from "@cognition/contract";
-import type { Lease, NewDelivery, NewEvent } from "../storage.ts";
+import type { Lease, NewDelivery, NewEvent, RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { refuseEnd } from "./event-append.ts";
 import { jsonText } from "./json-text.ts";
@@ -28,22 +28,26 @@ export async function suspendRun(
   return leaveRun(ctx, lease, { columns, session_status: "waiting_for_approval", events, delivery });
 }
 
-export async function resumeRun(ctx: SqlContext, run_id: string, input: unknown): Promise<Run> {
+type NewInput = Parameters<RunStore["resumeRun"]>[1];
+
+export async function resumeRun(ctx: SqlContext, run_id: string, input: NewInput): Promise<Run> {
   const { db } = ctx;
-  const text = jsonText(input, "input");
+  const textOf = (before: string) => jsonText(typeof input === "function" ? input(JSON.parse(before)) : input, "input");
   const [found] = await db.read(db.q.selectFrom("runs").select("session_id").where("id", "=", run_id));
   if (!found) throw runNotFound(run_id);
-  return writeThread(db, found, () => resume(ctx, run_id, text));
+  return writeThread(db, found, () => resume(ctx, run_id, textOf));
 }
 
-function* resume(ctx: SqlContext, run_id: string, input: string): Tx<Run> {
+/** The thread's row is held already, so what is read here is what is changed. */
+function* resume(ctx: SqlContext, run_id: string, textOf: (before: string) => string): Tx<Run> {
   const { q } = ctx.db;
-  const answer = q.updateTable("runs").set({ status: "queued", input }).where("id", "=", run_id);
-  const resumed = yield* first(answer.where("status", "=", "waiting_for_approval").returningAll());
-  if (!resumed) {
-    const run = yield* first(q.selectFrom("runs").select("status").where("id", "=", run_id));
+  const run = yield* first(q.selectFrom("runs").select(["status", "input"]).where("id", "=", run_id));
+  if (run?.status !== "waiting_for_approval") {
     throw run ? notWaiting(run_id, run.status as Run["status"]) : runNotFound(run_id);
   }
+  const set = { status: "queued", input: textOf(run.input) };
+  const resumed = yield* first(q.updateTable("runs").set(set).where("id", "=", run_id).returningAll());
+  if (!resumed) throw runNotFound(run_id);
   yield* all([setSessionStatus(ctx, resumed.session_id, "active")]);
   return toRun(resumed);
 }

@@ -1,3 +1,5 @@
+import type { Scope } from "@cognition/contract";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { runNotFound } from "./lease-fence.ts";
@@ -8,6 +10,7 @@ import { claimRun, renewLease } from "./run-claim.ts";
 import { finishRun } from "./run-end.ts";
 import { releaseRun, resumeRun, suspendRun } from "./run-pause.ts";
 import { toRun } from "./run-row.ts";
+import { listWaitingRuns } from "./run-waiting.ts";
 import { scopeText } from "./scope.ts";
 
 export function createRunStore(ctx: SqlContext): RunStore {
@@ -20,18 +23,34 @@ export function createRunStore(ctx: SqlContext): RunStore {
       if (!row) throw runNotFound(run_id);
       return toRun(row);
     },
-    listRuns: async (session_id, { scope, ...page } = {}) => {
-      const { limit, offset } = pageBounds(page);
-      const query = db.q.selectFrom("runs").selectAll().where("session_id", "=", session_id);
-      const visible = scope === undefined ? query : query.where("scope", "=", scopeText(scope));
-      return (await db.read(visible.orderBy("pk", "desc").limit(limit).offset(offset))).map(toRun);
+    listRuns: async (session_id, { limit, offset, ...filter } = {}) => {
+      const page = pageBounds({ limit, offset });
+      const query = db.q
+        .selectFrom("runs")
+        .selectAll()
+        .where((eb) => eb.and(conditions(session_id, filter)));
+      return (await db.read(query.orderBy("pk", "desc").limit(page.limit).offset(page.offset))).map(toRun);
+    },
+    countRuns: async (session_id, filter = {}) => {
+      const query = db.q.selectFrom("runs").select((eb) => eb.fn.countAll<number>().as("total"));
+      const [row] = await db.read(query.where((eb) => eb.and(conditions(session_id, filter))));
+      return row?.total ?? 0;
     },
     claimRun: (claim) => claimRun(ctx, claim),
     renewLease: (lease, lease_ms) => renewLease(ctx, lease, lease_ms),
     releaseRun: (lease) => releaseRun(ctx, lease),
     suspendRun: (lease, events, delivery, usage) => suspendRun(ctx, lease, events, delivery, usage),
     resumeRun: (run_id, input) => resumeRun(ctx, run_id, input),
+    listWaitingRuns: (filter) => listWaitingRuns(ctx, filter),
     requestAbort: (session_id, run_id, delivery) => requestAbort(ctx, session_id, run_id, delivery),
     finishRun: (lease, end) => finishRun(ctx, lease, end),
   };
+}
+
+function conditions(session_id: string, { scope, status }: { scope?: Scope; status?: string }): RawBuilder<SqlBool>[] {
+  return [
+    sql<SqlBool>`session_id = ${session_id}`,
+    ...(scope === undefined ? [] : [sql<SqlBool>`scope = ${scopeText(scope)}`]),
+    ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+  ];
 }

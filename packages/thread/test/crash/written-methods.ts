@@ -15,6 +15,8 @@ const READ_ONLY = new Set([
   "listMessagesForSession",
   "getRun",
   "listRuns",
+  "countRuns",
+  "listWaitingRuns",
   "readEvents",
   "lastEventId",
   "followEvents",

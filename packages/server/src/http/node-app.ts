@@ -1,0 +1,65 @@
+import type { Hono } from "hono";
+import { type AppEnv, type AppOptions, createApp } from "./app.ts";
+import type { Authenticate, Guard } from "./guard.ts";
+import type { Handlers } from "./handler.ts";
+import { createHandlers, type HandlerParts } from "./handlers.ts";
+import { createIdempotency } from "./idempotency.ts";
+import type { Scoping } from "./scope.ts";
+import { createStreams, type Streams } from "./streams.ts";
+
+export interface NodeAppOptions {
+  /** What only the application itself can give is left out. */
+  readonly parts: Omit<HandlerParts, "streams" | "idempotency" | "wait_ms">;
+  /** Handlers of other parts of the server, by the route's name. */
+  readonly handlers?: Partial<Handlers>;
+  readonly scoping: Scoping;
+  readonly authenticate?: Authenticate;
+  readonly guards?: readonly Guard[];
+  readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
+  readonly check_replies?: boolean;
+  readonly onError: AppOptions["onError"];
+}
+
+/** The HTTP side of one node. */
+export interface NodeApp {
+  readonly app: Hono<AppEnv>;
+  readonly streams: Streams;
+  /** Ends streams and long waits; each client has what it needs to go on elsewhere. */
+  close(): void;
+}
+
+/** A reader that takes nothing for so long has gone, or will come back with the last id it saw. */
+const STALL_MS = 30_000;
+/** Below what proxies and clients wait for an answer as a rule. */
+const WAIT_MS = 50_000;
+
+export function createNodeApp(options: NodeAppOptions): NodeApp {
+  const { parts, scoping, authenticate, guards, sse, check_replies } = options;
+  const shutdown = new AbortController();
+  const idempotency = createIdempotency(parts.storage);
+  const streams = createStreams({
+    log: parts.storage,
+    retry_ms: sse.retry_interval,
+    heartbeat_ms: sse.heartbeat_interval * 1000,
+    stall_ms: STALL_MS,
+    onError: (error) => options.onError(error, undefined),
+  });
+  const app = createApp({
+    handlers: { ...createHandlers({ ...parts, streams, idempotency, wait_ms: WAIT_MS }), ...options.handlers },
+    idempotency,
+    scoping,
+    ...(authenticate && { authenticate }),
+    ...(guards && { guards }),
+    ...(check_replies && { check_replies }),
+    shutdown: shutdown.signal,
+    onError: options.onError,
+  });
+  return {
+    app,
+    streams,
+    close: () => {
+      shutdown.abort();
+      streams.close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Storage } from "@cognition/thread";
+import type { RunEngine } from "../../run/run-engine.ts";
+import { listApprovals } from "../../session/approvals.ts";
+import { resumeSession } from "../../session/resume-session.ts";
+import type { Sessions } from "../../session/sessions.ts";
+import type { Handlers } from "../handler.ts";
+import { type Idempotency, requestHash } from "../idempotency.ts";
+import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
+import { refuseCursor } from "./page.ts";
+
+export interface ApprovalRoutes extends RunReplyOptions {
+  readonly storage: Storage;
+  readonly sessions: Pick<Sessions, "get">;
+  readonly engine: Pick<RunEngine, "answer" | "submit">;
+  readonly idempotency: Idempotency;
+}
+
+export function approvalRoutes(options: ApprovalRoutes): Pick<Handlers, "resumeSession" | "listApprovals"> {
+  const { storage, sessions } = options;
+  return {
+    resumeSession: async (call) => {
+      const { params, body, scope, signal } = call;
+      const session = await sessions.get(params.id, scope);
+      const work = async () => {
+        const after = await storage.lastEventId(session.id);
+        return { run_id: (await resumeSession(options, session, body)).id, after };
+      };
+      const { idempotency_key: key } = body;
+      const hash = requestHash("resumeSession", params, undefined, body);
+      const { run_id, after } = await (key === undefined
+        ? work()
+        : options.idempotency.once({ key, hash, scope, signal }, work));
+      return replyWithRun(options, call, { run: await storage.getRun(run_id), after, default_media: "json" });
+    },
+    listApprovals: async ({ query, scope }) => {
+      refuseCursor(query);
+      return listApprovals(storage, query, scope);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Health } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { ModelRegistry } from "../../model/model-registry.ts";
+import type { RunEngine } from "../../run/run-engine.ts";
+import type { Sandboxes } from "../../sandbox/sandbox.ts";
+import type { Handlers } from "../handler.ts";
+
+export interface HealthRoutes {
+  readonly storage: Storage;
+  readonly engine: Pick<RunEngine, "active" | "draining">;
+  readonly models: Pick<ModelRegistry, "circuitBreakers">;
+  readonly sandboxes: Pick<Sandboxes, "describe">;
+  readonly version: string;
+  /** When the server began, by `performance.now()`. */
+  readonly started: number;
+}
+
+export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" | "getReadiness"> {
+  const { storage, engine } = options;
+  return {
+    getHealth: () => describe(options),
+    getReadiness: async () => {
+      const { ok, error } = await storage.healthCheck();
+      const reasons = [
+        ...(ok ? [] : [`The storage does not answer: ${error}`]),
+        ...(engine.draining ? ["This node is shutting down"] : []),
+      ];
+      if (reasons.length === 0) return { ready: true, reasons };
+      return Response.json({ ready: false, reasons }, { status: 503, headers: { "Retry-After": "5" } });
+    },
+  };
+}
+
+async function describe({ storage, engine, models, sandboxes, version, started }: HealthRoutes): Promise<Health> {
+  const [{ backend, ok, latency_ms }, circuit_breakers] = await Promise.all([
+    storage.healthCheck(),
+    models.circuitBreakers(),
+  ]);
+  const sandbox = sandboxes.describe();
+  const failing = Object.values(circuit_breakers).some(({ state }) => state === "open");
+  return {
+    status: ok ? (failing ? "degraded" : "ok") : "unhealthy",
+    version,
+    uptime_s: Math.round(performance.now() - started) / 1000,
+    storage: { backend, ok, latency_ms: ok ? latency_ms : null },
+    sandbox: { backend: sandbox.backend, ok: true },
+    active_runs: engine.active.length,
+    sessions: ok ? await storage.countSessions() : 0,
+    warnings: [...sandbox.warnings],
+    circuit_breakers,
+  };
+}

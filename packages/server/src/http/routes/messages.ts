@@ -1,0 +1,71 @@
+import { AppError, type Message, type MessagePage } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import { type SendOptions, sendMessage } from "../../session/send-message.ts";
+import type { Sessions } from "../../session/sessions.ts";
+import type { Handlers } from "../handler.ts";
+import { requestHash } from "../idempotency.ts";
+import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
+import { refuseCursor } from "./page.ts";
+
+export interface MessageRoutes extends SendOptions, RunReplyOptions {
+  readonly storage: Storage;
+  readonly sessions: Pick<Sessions, "get">;
+  /** The messages of another branch, oldest first. */
+  readonly messagesAt?: (session_id: string, checkpoint_id: string) => Promise<Message[]>;
+}
+
+type Names = "sendMessage" | "listMessages" | "getMessage" | "rebuildMessages";
+
+export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
+  const { storage, sessions } = options;
+  return {
+    sendMessage: async (call) => {
+      const { params, body, scope } = call;
+      const session = await sessions.get(params.id, scope);
+      const before = await storage.lastEventId(session.id);
+      const { run, created } = await sendMessage(
+        options,
+        session,
+        body,
+        requestHash("sendMessage", params, undefined, body),
+      );
+      // Of an earlier request with this key: its run's events may stand anywhere in the log.
+      const after = created ? before : await beforeRun(storage, session.id, run.id);
+      return replyWithRun(options, call, { run, after, default_media: "stream" });
+    },
+    listMessages: async ({ params, query, scope }) => {
+      refuseCursor(query);
+      const { id } = await sessions.get(params.id, scope);
+      const { limit, offset, order, role, checkpoint_id } = query;
+      if (checkpoint_id !== undefined) return pageOf(await messagesAt(options, id, checkpoint_id), query);
+      const found = await storage.getMessagesBySession(id, { limit, offset, order, ...(role && { role }) });
+      return { ...found, has_more: offset + found.messages.length < found.total };
+    },
+    getMessage: async ({ params, scope }) => {
+      const { id } = await sessions.get(params.id, scope);
+      const message = await storage.getMessage(params.message_id, { session_id: id });
+      if (message) return message;
+      throw new AppError("message_not_found", `There is no message ${params.message_id} in session ${id}`);
+    },
+    rebuildMessages: async ({ params, scope }) => storage.rebuildMessages((await sessions.get(params.id, scope)).id),
+  };
+}
+
+async function beforeRun(storage: Storage, session_id: string, run_id: string): Promise<number> {
+  const { events } = await storage.readEvents({ session_id, run_id, limit: 1 });
+  return (events[0]?.id ?? 1) - 1;
+}
+
+async function messagesAt({ messagesAt: read }: MessageRoutes, session_id: string, checkpoint_id: string) {
+  if (read) return read(session_id, checkpoint_id);
+  throw new AppError("not_supported", "This server does not read other branches; leave checkpoint_id out");
+}
+
+type Page = { limit: number; offset: number; order: "asc" | "desc"; role?: Message["role"] | undefined };
+
+function pageOf(all: readonly Message[], { limit, offset, order, role }: Page): MessagePage {
+  const wanted = all.filter((message) => role === undefined || message.role === role);
+  const ordered = order === "asc" ? wanted : wanted.toReversed();
+  const messages = ordered.slice(offset, offset + limit);
+  return { messages, total: wanted.length, has_more: offset + messages.length < wanted.length };
+}

@@ -1,0 +1,8 @@
+import { AppError } from "@cognition/contract";
+
+/** A cursor that nobody reads would quietly give the first page again and again. */
+export function refuseCursor({ cursor }: { cursor?: string | undefined }): void {
+  if (cursor === undefined) return;
+  const msg = "this list has no cursor; use offset";
+  throw new AppError("validation_failed", msg, { details: { errors: [{ loc: ["query", "cursor"], msg }] } });
+}

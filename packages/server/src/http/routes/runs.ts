@@ -1,0 +1,53 @@
+import { AppError, type Run, type Scope } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { Sessions } from "../../session/sessions.ts";
+import type { Handlers } from "../handler.ts";
+import { acceptsStream, type Streams } from "../streams.ts";
+import { refuseCursor } from "./page.ts";
+
+export interface RunRoutes {
+  readonly storage: Storage;
+  readonly sessions: Pick<Sessions, "get">;
+  readonly streams: Streams;
+}
+
+type Names = "listRuns" | "getRun" | "listEvents" | "listRunEvents";
+
+export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handlers, Names> {
+  async function find(params: { id: string; run_id: string }, scope: Scope | undefined): Promise<Run> {
+    const session = await sessions.get(params.id, scope);
+    const run = await storage.getRun(params.run_id, scope);
+    if (run.session_id === session.id) return run;
+    throw new AppError("run_not_found", `There is no run ${params.run_id} in session ${session.id}`);
+  }
+
+  return {
+    listRuns: async ({ params, query, scope }) => {
+      refuseCursor(query);
+      const { id } = await sessions.get(params.id, scope);
+      const { limit, offset, status } = query;
+      const filter = status && { status };
+      const [runs, total] = await Promise.all([
+        storage.listRuns(id, { limit, offset, ...filter }),
+        storage.countRuns(id, { ...filter }),
+      ]);
+      return { runs, total, has_more: offset + runs.length < total };
+    },
+    getRun: ({ params, scope }) => find(params, scope),
+    listEvents: async ({ params, query, headers, scope }) => {
+      const { id } = await sessions.get(params.id, scope);
+      const { after, limit, type: types } = query;
+      if (acceptsStream(headers)) return streams.followSession({ session_id: id, headers, after, types });
+      const page = { session_id: id, limit, after: after ?? 0, ...(types && { types }) };
+      const { events, has_more } = await storage.readEvents(page);
+      return { events, has_more };
+    },
+    listRunEvents: async ({ params, query, headers, scope }) => {
+      const run = await find(params, scope);
+      const { after, type: types } = query;
+      const request = { session_id: run.session_id, run, headers, after, types, close_at_interrupt: false };
+      // 204 tells EventSource to stop; an empty stream it would ask for again and again.
+      return (await streams.followRun(request)) ?? new Response(null, { status: 204 });
+    },
+  };
+}

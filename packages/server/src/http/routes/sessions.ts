@@ -1,0 +1,31 @@
+import type { RunEngine } from "../../run/run-engine.ts";
+import type { Sessions } from "../../session/sessions.ts";
+import type { Handlers } from "../handler.ts";
+import { refuseCursor } from "./page.ts";
+
+export interface SessionRoutes {
+  readonly sessions: Sessions;
+  readonly engine: Pick<RunEngine, "abort">;
+}
+
+type Names = "createSession" | "listSessions" | "getSession" | "updateSession" | "deleteSession" | "abortSession";
+
+export function sessionRoutes({ sessions, engine }: SessionRoutes): Pick<Handlers, Names> {
+  return {
+    createSession: ({ body, scope }) => sessions.create(body, scope),
+    listSessions: async ({ query, scope }) => {
+      refuseCursor(query);
+      return sessions.list(query, scope);
+    },
+    getSession: ({ params, scope }) => sessions.get(params.id, scope),
+    updateSession: ({ params, body, scope }) => sessions.update(params.id, body, scope),
+    deleteSession: async ({ params, scope }) => {
+      await sessions.delete(params.id, scope);
+      return undefined;
+    },
+    abortSession: async ({ params, body, scope }) => {
+      const { id } = await sessions.get(params.id, scope);
+      return { success: true, message: "Operation aborted", aborted: await engine.abort(id, body.run_id) };
+    },
+  };
+}

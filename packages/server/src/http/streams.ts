@@ -1,0 +1,165 @@
+import {
+  isRunOutcome,
+  type LoggedEventType,
+  parseInput,
+  queryInt,
+  type Run,
+  type StoredEvent,
+} from "@cognition/contract";
+import type { EventLog } from "@cognition/thread";
+import { createEventSource } from "./event-source.ts";
+import { streamResponse } from "./event-stream.ts";
+import type { StreamOptions, TextSource } from "./socket-stream.ts";
+import { connectionFrame, retryFrame } from "./sse.ts";
+
+export interface StreamsOptions extends StreamOptions {
+  readonly log: Pick<EventLog, "countEvents" | "followEventBatches">;
+  readonly retry_ms: number;
+}
+
+export interface StreamRequest {
+  readonly session_id: string;
+  readonly headers: Headers;
+  /** Where to begin, if the client has no `Last-Event-ID`; without either, with what comes next. */
+  readonly after?: number | undefined;
+  readonly types?: readonly LoggedEventType[] | undefined;
+  readonly response_headers?: Record<string, string>;
+}
+
+export interface RunStreamRequest extends StreamRequest {
+  readonly run: Run;
+  /** A POST's stream ends when the run waits for a human; a GET's goes on. */
+  readonly close_at_interrupt: boolean;
+}
+
+/** The event streams of one node. */
+export interface Streams {
+  readonly open: number;
+  followSession(request: StreamRequest): Promise<Response>;
+  /** Ends with the run. Undefined where the run has ended and the client has seen all of it. */
+  followRun(request: RunStreamRequest): Promise<Response | undefined>;
+  /** Ends every stream; each client has the id to go on from elsewhere. */
+  close(): void;
+}
+
+interface Start {
+  readonly after: number;
+  readonly missed: number;
+  readonly opening: string;
+}
+
+export function createStreams(options: StreamsOptions): Streams {
+  const open = new Set<TextSource>();
+  let closed = false;
+
+  function respond(request: StreamRequest, start: Start, filter: Pick<Filter, "accepts" | "closes">): Response {
+    const { session_id } = request;
+    const source = createEventSource({
+      log: options.log,
+      session_id,
+      after: start.after,
+      opening: start.opening,
+      ...filter,
+      onEnd: () => open.delete(source),
+    });
+    if (closed) void source.return();
+    else open.add(source);
+    return streamResponse(source, options, request.response_headers);
+  }
+
+  return {
+    get open() {
+      return open.size;
+    },
+    async followSession(request) {
+      const start = await findStart(options, request);
+      return respond(
+        request,
+        start,
+        filterFor(
+          request.types,
+          () => true,
+          () => false,
+        ),
+      );
+    },
+    async followRun(request) {
+      const { run, close_at_interrupt } = request;
+      const start = await findStart(options, request, run.id);
+      if (start.missed === 0 && isOver(request)) return undefined;
+      const ofRun = ({ run_id }: StoredEvent) => run_id === run.id;
+      const closes = ({ event, run_id }: StoredEvent) =>
+        run_id === run.id && (event === "done" || (close_at_interrupt && event === "interrupt"));
+      return respond(request, start, filterFor(request.types, ofRun, closes));
+    },
+    close() {
+      closed = true;
+      for (const source of open) void source.return();
+    },
+  };
+}
+
+interface Filter {
+  accepts(event: StoredEvent): boolean;
+  closes(event: StoredEvent): boolean;
+}
+
+/** Whether the run has nothing more to say on this stream. Read before the log was counted, so what it said is there. */
+function isOver({ run, close_at_interrupt }: RunStreamRequest): boolean {
+  return isRunOutcome(run.status) || (close_at_interrupt && run.status === "waiting_for_approval");
+}
+
+function filterFor(
+  types: readonly LoggedEventType[] | undefined,
+  accepts: Filter["accepts"],
+  closes: Filter["closes"],
+) {
+  const wanted = types && new Set<string>(types);
+  return { closes, accepts: wanted ? (event: StoredEvent) => wanted.has(event.event) && accepts(event) : accepts };
+}
+
+async function findStart(options: StreamsOptions, request: StreamRequest, run_id?: string): Promise<Start> {
+  const { session_id, types } = request;
+  const lastSeen = lastEventId(request.headers);
+  // What the client saw last goes over what its address said when it first came.
+  const after = lastSeen ?? request.after;
+  const query = { session_id, ...(types && { types }), ...(run_id !== undefined && { run_id }) };
+  const { events, folded, head } = await options.log.countEvents({ ...query, after: after ?? Number.MAX_SAFE_INTEGER });
+  const retry = retryFrame(options.retry_ms);
+  if (after === undefined) return { after: head, missed: 0, opening: retry };
+  if (after > head) {
+    return { after: head, missed: 0, opening: retry + connectionFrame({ event: "reset", data: { head } }) };
+  }
+  if (lastSeen === undefined) return { after, missed: events, opening: retry };
+  const data = { last_event_id: lastSeen, replayed: events, folded: folded > 0 };
+  return { after, missed: events, opening: retry + connectionFrame({ event: "reconnected", data }) };
+}
+
+const EventPosition = queryInt("Last-Event-ID", 0, Number.MAX_SAFE_INTEGER);
+
+function lastEventId(headers: Headers): number | undefined {
+  const sent = headers.get("Last-Event-ID");
+  if (sent === null || sent === "") return undefined;
+  return parseInput(EventPosition, sent, "header");
+}
+
+/** What a client asks for by `Accept`; anything that is not an event stream is the route's default. */
+export function acceptsStream(headers: Headers): boolean {
+  return acceptsType(headers, "text/event-stream");
+}
+
+/** By name, not by `*`: who takes anything gets the route's default. */
+export function acceptsType(headers: Headers, type: string): boolean {
+  const ranges = (headers.get("Accept") ?? "").toLowerCase().split(",");
+  return ranges.some((range) => {
+    const [name = "", ...parameters] = range.split(";").map((part) => part.trim());
+    return name === type && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+export function prefersAsync(headers: Headers): boolean {
+  return (headers.get("Prefer") ?? "")
+    .toLowerCase()
+    .split(",")
+    .some((part) => part.trim() === "respond-async");
+}

@@ -1,0 +1,101 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AppError } from "@cognition/contract";
+import { createAdaptorServer } from "@hono/node-server";
+import { type ComposeOptions, compose, type Runtime } from "./compose.ts";
+import { defaultConfig } from "./config.ts";
+import { answerBadRequest } from "./http/bad-request.ts";
+
+export interface StartServerOptions extends ComposeOptions {
+  /** Over those of the configuration; port 0 is any free one. */
+  host?: string;
+  port?: number;
+  /** Whose SIGTERM and SIGINT close the server, in good order. */
+  signals?: Pick<NodeJS.Process, "once" | "off">;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly runtime: Runtime;
+  /** Resolves when the server has closed, whoever closed it. */
+  readonly closed: Promise<void>;
+  /**
+   * Says 503 on /ready, hands running work over at its next step or after `drain_ms`, ends every stream at an event that
+   * its client can go on from, and lets go of the port. The storage stays open: whoever opened it closes it.
+   */
+  close(drain_ms?: number): Promise<void>;
+}
+
+/** After so long a connection that is still busy is cut. */
+const LAST_ANSWERS_MS = 2_000;
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** Joins the parts, listens, and begins to work on runs. */
+export async function startServer(options: StartServerOptions): Promise<RunningServer> {
+  const runtime = await compose(options);
+  const server = createServer(runtime);
+  const { server: defaults } = options.config ?? defaultConfig();
+  const { host = defaults.host, port = defaults.port } = options;
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    await runtime.close(0);
+    throw error;
+  }
+  runtime.start();
+  const address = server.address() as AddressInfo;
+  const ended = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+
+  function close(drain_ms?: number): Promise<void> {
+    closing ??= stop(server, runtime, drain_ms).finally(() => {
+      for (const signal of SIGNALS) options.signals?.off(signal, onSignal);
+    });
+    closing.then(ended.resolve, ended.reject);
+    return closing;
+  }
+  function onSignal(): void {
+    close().catch(() => undefined); // `closed` tells
+  }
+  ended.promise.catch(() => undefined); // told to whoever waits
+  for (const signal of SIGNALS) options.signals?.once(signal, onSignal);
+  return { url: urlOf(host, address.port), port: address.port, runtime, closed: ended.promise, close };
+}
+
+function createServer({ http }: Runtime): Server {
+  // The adapter's own Request and Response would replace those of the whole process.
+  const server = createAdaptorServer({ fetch: http.app.fetch, overrideGlobalObjects: false }) as Server;
+  server.on("clientError", answerBadRequest);
+  return server;
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject).listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("invalid_config", `Can't listen on ${host} port ${port}: ${reason}. Nothing was started.`, {
+      cause,
+    });
+  } finally {
+    server.off("error", reject);
+  }
+}
+
+async function stop(server: Server, runtime: Runtime, drain_ms: number | undefined): Promise<void> {
+  await runtime.drain(drain_ms);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+  await promise;
+  clearTimeout(late);
+  await runtime.close(0);
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

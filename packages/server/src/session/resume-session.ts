@@ -1,0 +1,100 @@
+import {
+  AppError,
+  type Decision,
+  decisionsOf,
+  isRunOutcome,
+  type ResumeSession,
+  type Run,
+  type Session,
+} from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { RunEngine } from "../run/run-engine.ts";
+import type { RunInput } from "../run/run-input.ts";
+import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
+
+export interface ResumeOptions {
+  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "readEvents">;
+  readonly engine: Pick<RunEngine, "answer" | "submit">;
+}
+
+/** Answers what waits, or goes on where the last run failed or was aborted, as a new run that names it. */
+export async function resumeSession(options: ResumeOptions, session: Session, body: ResumeSession): Promise<Run> {
+  const decisions = placeDecisions(body);
+  return decisions.length > 0 ? answer(options, session, decisions) : goOn(options, session);
+}
+
+function placeDecisions(body: ResumeSession): PlacedDecision[] {
+  const list = body.decisions !== undefined;
+  return decisionsOf(body).map((decision, index) => {
+    const field = decision.id === undefined ? "tool_call_id" : "id";
+    return { decision, loc: list ? ["decisions", index, field] : [field], tool_name: body.tool_name };
+  });
+}
+
+async function answer(
+  { storage, engine }: ResumeOptions,
+  session: Session,
+  decisions: readonly PlacedDecision[],
+): Promise<Run> {
+  const [waiting] = await storage.listWaitingRuns({ session_id: session.id });
+  const answered = await answeredBefore(storage, session, waiting?.run.id);
+  if (!waiting) {
+    if (decisions.every(({ decision }) => answered.has(decision.id ?? decision.tool_call_id ?? ""))) {
+      throw new AppError("already_answered", `What waited in session ${session.id} was answered already`);
+    }
+    throw nothingWaits(session);
+  }
+  const answers = answersFor(waiting.interrupts, answered, decisions);
+  return engine.answer(waiting.run.id, (before: unknown) => answersInput(before, answers));
+}
+
+/** The model that the message asked for stays the one that answers it. */
+function answersInput(before: unknown, answers: Record<string, Decision>): RunInput {
+  const { model } = before as { model?: string };
+  return { kind: "answers", answers, ...(model === undefined ? {} : { model }) };
+}
+
+/** Ids of everything that the session's last run has ever asked, by either name. */
+async function answeredBefore(
+  storage: ResumeOptions["storage"],
+  { id }: Session,
+  waiting: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const run_id = waiting ?? (await storage.listRuns(id, { limit: 1 }))[0]?.id;
+  if (run_id === undefined) return new Set();
+  const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt"], limit: 1000 });
+  const asked = events.flatMap(({ event, data }) => (event === "interrupt" ? data.interrupts : []));
+  return new Set(asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]));
+}
+
+async function goOn({ storage, engine }: ResumeOptions, session: Session): Promise<Run> {
+  const [last] = await storage.listRuns(session.id, { limit: 1 });
+  if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
+  if (!last || last.status === "succeeded") {
+    const message = `Session ${session.id} has no failed or aborted run to continue; send a message instead`;
+    throw new AppError("nothing_to_resume", message);
+  }
+  const { agent_name, agent_revision, model } = last;
+  const input: RunInput = { kind: "continue", ...(model === null ? {} : { model }) };
+  const { run } = await engine.submit({
+    session_id: session.id,
+    agent_name,
+    agent_revision,
+    model,
+    resumes: last.id,
+    input,
+    on_busy: "reject",
+  });
+  return run;
+}
+
+function stillOpen({ id }: Session, run: Run): AppError {
+  const details = { run_id: run.id };
+  if (run.status === "waiting_for_approval") {
+    const message = `Run ${run.id} of session ${id} waits for decisions; send them, or abort it`;
+    return new AppError("waiting_for_approval", message, { details });
+  }
+  return new AppError("session_busy", `Run ${run.id} of session ${id} is ${run.status}; there is nothing to resume`, {
+    details,
+  });
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { AppError, type SendMessage, type Session } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { AgentRegistry } from "../agent/agent-registry.ts";
+import type { ModelRegistry } from "../model/model-registry.ts";
+import type { RunEngine } from "../run/run-engine.ts";
+import type { RunInput } from "../run/run-input.ts";
+
+export interface SendOptions {
+  readonly storage: Pick<Storage, "getMessage">;
+  readonly engine: Pick<RunEngine, "submit">;
+  readonly agents: Pick<AgentRegistry, "resolveForSession">;
+  readonly models: Pick<ModelRegistry, "select">;
+  /** Puts the session back to just after a message, so that the next one branches there. */
+  readonly branchAt?: (session: Session, message_id: string) => Promise<void>;
+}
+
+/** What can't work is refused before it is accepted: an agent that is gone, a model that nobody has. */
+export async function sendMessage(
+  options: SendOptions,
+  session: Session,
+  body: SendMessage,
+  body_hash: string,
+): ReturnType<RunEngine["submit"]> {
+  const { idempotency_key: key, on_busy, content, model, callback_url } = body;
+  const { scopes, config, agent_name } = session;
+  const { definition, revision } = await options.agents.resolveForSession(agent_name, scopes);
+  const selection = await options.models.select({
+    ...(model !== undefined && { message: { model } }),
+    session: config,
+    agent: { ...definition.config, model: definition.model },
+    scope: scopes,
+  });
+  if (body.parent_id !== undefined) await branch(options, session, body.parent_id);
+  const message_id = randomUUID();
+  return options.engine.submit({
+    session_id: session.id,
+    agent_name,
+    agent_revision: revision,
+    model: selection.model,
+    message: { id: message_id, role: "user", content },
+    input: runInput(body, message_id),
+    on_busy,
+    ...(callback_url !== undefined && { callback_url }),
+    ...(key !== undefined && { idempotency: { key, body_hash } }),
+  });
+}
+
+function runInput({ content, model, input, context }: SendMessage, message_id: string): RunInput {
+  return {
+    kind: "message",
+    message_id,
+    content,
+    ...(model !== undefined && { model }),
+    ...(input !== undefined && { input }),
+    ...(context !== undefined && { context }),
+  };
+}
+
+async function branch({ storage, branchAt }: SendOptions, session: Session, parent_id: string): Promise<void> {
+  if (!(await storage.getMessage(parent_id, { session_id: session.id }))) {
+    const msg = `is no message of session ${session.id}`;
+    throw new AppError("validation_failed", `parent_id ${msg}; nothing was stored`, {
+      details: { errors: [{ loc: ["body", "parent_id"], msg }] },
+    });
+  }
+  if (!branchAt) throw new AppError("not_supported", "This server can't branch at a message; leave parent_id out");
+  await branchAt(session, parent_id);
+}

@@ -1,0 +1,120 @@
+import { mkdir, rm } from "node:fs/promises";
+import {
+  AppError,
+  type CreateSession,
+  type ListSessions,
+  type Scope,
+  type Session,
+  type SessionPage,
+  type UpdateSession,
+  type WorkspaceIsolation,
+} from "@cognition/contract";
+import type { SessionPatch, Storage } from "@cognition/thread";
+import type { AgentRegistry } from "../agent/agent-registry.ts";
+import type { ModelRegistry } from "../model/model-registry.ts";
+import type { RunEngine } from "../run/run-engine.ts";
+import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
+import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
+import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
+
+export interface SessionsOptions {
+  readonly storage: Storage;
+  readonly agents: Pick<AgentRegistry, "resolveForSession">;
+  readonly models: Pick<ModelRegistry, "select">;
+  readonly sandboxes: Pick<Sandboxes, "open" | "remove">;
+  readonly engine: Pick<RunEngine, "abort">;
+  readonly workspace_root: string;
+  readonly isolation: WorkspaceIsolation;
+  /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
+  readonly refuse_given_paths: boolean;
+}
+
+/** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
+export interface Sessions {
+  create(session: CreateSession, scope?: Scope): Promise<Session>;
+  get(session_id: string, scope?: Scope): Promise<Session>;
+  list(query: ListSessions, scope?: Scope): Promise<SessionPage>;
+  update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session>;
+  /** Stops what runs, then removes what is stored, the container, and the folder if the server made it. */
+  delete(session_id: string, scope?: Scope): Promise<void>;
+  openFiles(session_id: string, scope?: Scope): Promise<SandboxFiles>;
+}
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { storage, agents, models, sandboxes, workspace_root: root } = options;
+
+  async function find(session_id: string, scope?: Scope): Promise<Session> {
+    return (await storage.getSession(session_id, scope)) ?? notFound(session_id);
+  }
+
+  async function create({ idempotency_key: _, workspace_path: given, ...fields }: CreateSession, scope: Scope = {}) {
+    await agents.resolveForSession(fields.agent_name, scope);
+    if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
+    const workspace_path = await folderFor(options, given);
+    const session = await storage.createSession({ ...fields, workspace_path, scopes: scope });
+    await mkdir(workspaceOf(root, session), { recursive: true });
+    return presentSession(root, session);
+  }
+
+  async function update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session> {
+    const session = await find(session_id, scope);
+    if (patch.agent_name !== undefined) await agents.resolveForSession(patch.agent_name, session.scopes);
+    if (patch.status !== undefined) refuseWhileWaiting(session);
+    const config = patch.config && releaseProvider(patch.config);
+    if (config && namesAModel(config)) {
+      await models.select({ session: mergedConfig(session.config, config), scope: session.scopes });
+    }
+    const change = { ...patch, ...(config && { config }) } as SessionPatch;
+    return presentSession(root, (await storage.updateSession(session_id, change, scope)) ?? notFound(session_id));
+  }
+
+  return {
+    create,
+    update,
+    get: async (session_id, scope) => presentSession(root, await find(session_id, scope)),
+    async list({ metadata, status, limit, offset }, scope) {
+      const filter = {
+        ...(metadata && { metadata_filters: metadata }),
+        ...(status && { status }),
+        ...(scope && { scope }),
+      };
+      const [sessions, total] = await Promise.all([
+        storage.listSessions({ ...filter, limit, offset }),
+        storage.countSessions(filter),
+      ]);
+      const shown = sessions.map((session) => presentSession(root, session));
+      return { sessions: shown, total, has_more: offset + sessions.length < total };
+    },
+    async delete(session_id, scope) {
+      const session = await find(session_id, scope);
+      await options.engine.abort(session_id);
+      if (!(await storage.deleteSession(session_id, scope))) notFound(session_id);
+      await sandboxes.remove(session_id);
+      if (ownsFolder(session)) await rm(workspaceOf(root, session), { recursive: true, force: true });
+    },
+    async openFiles(session_id, scope) {
+      const folder = workspaceOf(root, await find(session_id, scope));
+      await mkdir(folder, { recursive: true });
+      return (await sandboxes.open(session_id, folder)).files;
+    },
+  };
+}
+
+/** Null for a folder of its own, which the server makes and removes. */
+async function folderFor(options: SessionsOptions, given: string | undefined): Promise<string | null> {
+  if (given === undefined) return options.isolation === "shared" ? "." : null;
+  if (!options.refuse_given_paths) return useGivenFolder(options.workspace_root, given);
+  const message =
+    "This server separates by scope, so each session works in a folder of its own; leave workspace_path out";
+  throw new AppError("workspace_path_refused", message);
+}
+
+function refuseWhileWaiting({ id, status, active_run_id }: Session): void {
+  if (status !== "waiting_for_approval") return;
+  const message = `Session ${id} waits for a human; its status stays. Answer or abort run ${active_run_id} first.`;
+  throw new AppError("waiting_for_approval", message, { details: { run_id: active_run_id } });
+}
+
+function notFound(session_id: string): never {
+  throw new AppError("session_not_found", `There is no session ${session_id}`);
+}

@@ -1,0 +1,63 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { AppError, type Session } from "@cognition/contract";
+import { hasCode } from "../file/error-text.ts";
+
+/** Below the root, and no session's: agents, tools and configuration are read from there. */
+const RESERVED = ".cognition";
+
+/**
+ * Where a session works, as an absolute path. A session without a path of its own has a folder that the server made,
+ * named after it; a path is stored relative to the root, so that the root can be moved.
+ */
+export function workspaceOf(root: string, { id, workspace_path }: Pick<Session, "id" | "workspace_path">): string {
+  const workspace = resolve(root, workspace_path ?? id);
+  if (isInside(resolve(root), workspace)) return workspace;
+  const message = `The workspace of session ${id} is outside of the workspace root; nothing was run. Give a path inside of it.`;
+  throw new AppError("workspace_path_refused", message);
+}
+
+/** Whether the folder goes with the session: only the one that the server made for it. */
+export function ownsFolder({ workspace_path }: Pick<Session, "workspace_path">): boolean {
+  return workspace_path === null;
+}
+
+/** A session as callers see it. */
+export function presentSession(root: string, session: Session): Session {
+  return { ...session, workspace_path: workspaceOf(root, session) };
+}
+
+/** Checks a path that a caller gave, makes the folder if it is not there, and gives the path as it is stored. */
+export async function useGivenFolder(root: string, given: string): Promise<string> {
+  const refuse = (why: string) => new AppError("workspace_path_refused", `The workspace_path "${given}" ${why}`);
+  if (!isAbsolute(given)) throw refuse("must be absolute");
+  const top = resolve(root);
+  const way = relative(top, resolve(given));
+  if (!isInside(top, resolve(given))) throw refuse(`must be inside of ${top}`);
+  if (way.split(sep)[0] === RESERVED) throw refuse(`is the server's own; choose another folder inside of ${top}`);
+  // A link on the way may lead out, or to what is reserved: what counts is where it ends.
+  const [realTop, real] = await Promise.all([realpath(top), realOfNearest(resolve(given))]);
+  if (!isInside(realTop, real) || isInside(resolve(realTop, RESERVED), real)) throw refuse(`leads out of ${top}`);
+  try {
+    await mkdir(resolve(given), { recursive: true });
+  } catch (error) {
+    if (hasCode(error, "EEXIST", "ENOTDIR")) throw refuse("is a file, or below one");
+    throw error;
+  }
+  return way === "" ? "." : way;
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** The real path of the deepest folder on the way that exists. */
+async function realOfNearest(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!hasCode(error, "ENOENT", "ENOTDIR") || dirname(path) === path) throw error;
+    return realOfNearest(dirname(path));
+  }
+}

@@ -1,0 +1,35 @@
+import type { Interrupt } from "@cognition/contract";
+import { sql } from "kysely";
+import type { RunStore, WaitingRun } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { toRun } from "./run-row.ts";
+import { scopeText } from "./scope.ts";
+
+type Filter = NonNullable<Parameters<RunStore["listWaitingRuns"]>[0]>;
+
+/** What a run asks is what its last `interrupt` said; a partial answer is followed by another with the rest. */
+const LAST_INTERRUPT = sql<number>`(select e.seq from events e
+  where e.thread = runs.thread and e.run = runs.pk and e.event = 'interrupt' order by e.seq desc limit 1)`;
+
+/** The status is a literal, so that the index of open runs fits. */
+const IS_WAITING = sql<boolean>`runs.status in ('queued', 'running', 'waiting_for_approval')
+  and runs.status = 'waiting_for_approval'`;
+
+export async function listWaitingRuns({ db }: SqlContext, filter: Filter = {}): Promise<WaitingRun[]> {
+  let query = db.q
+    .selectFrom("runs")
+    .innerJoin("events", (join) =>
+      join.onRef("events.thread", "=", "runs.thread").on("events.seq", "=", LAST_INTERRUPT),
+    )
+    .selectAll("runs")
+    .select(["events.data as asked", "events.created_at as waiting_since"])
+    .where(IS_WAITING);
+  if (filter.scope !== undefined) query = query.where("runs.scope", "=", scopeText(filter.scope));
+  if (filter.session_id !== undefined) query = query.where("runs.session_id", "=", filter.session_id);
+  const found = await db.read(query.orderBy("events.created_at").orderBy("runs.pk"));
+  return found.map(({ asked, waiting_since, ...row }) => ({
+    run: toRun(row),
+    interrupts: (JSON.parse(asked) as { interrupts: Interrupt[] }).interrupts,
+    waiting_since,
+  }));
+}
