@@ -2,6 +2,7 @@ export { type ComposeOptions, compose, type Runtime } from "./compose.ts";
 export type { Config } from "./config/config-schema.ts";
 export { type ConfigOption, listOptions } from "./config/list-options.ts";
 export { describeOrigin, type Origin } from "./config/origin.ts";
+export { storageSettings, withoutPassword } from "./config/storage-settings.ts";
 export { defaultConfig, type LoadConfigOptions, type LoadedConfig, loadConfig } from "./config.ts";
 export { type ApiKeys, createApiKeys } from "./http/auth/api-keys.ts";
 export { type RunningServer, type StartServerOptions, startServer } from "./main.ts";

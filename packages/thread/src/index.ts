@@ -42,7 +42,9 @@ export {
   type TreeEntry,
 } from "./snapshot/tree.ts";
 export type * from "./snapshot-store.ts";
+export { backupSqlite, type SqliteBackupOptions } from "./sql/sqlite-backup.ts";
 export type * from "./storage.ts";
+export { type StorageTarget, storageTarget } from "./storage-target.ts";
 export { type ContextOptions, contextText } from "./task/context-text.ts";
 export type { ProfileData, StoredProfile } from "./task/profile-data.ts";
 export type { State } from "./task/state.ts";
