@@ -1,9 +1,11 @@
-import type { Storage } from "@cognition/thread";
+import { createTasks, type Storage } from "@cognition/thread";
 import { createAgentFiles } from "./agent/agent-files.ts";
 import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.ts";
 import { BUILTIN_AGENT_NAMES } from "./agent/builtin-agents.ts";
 import { createDurableAgentStore } from "./agent/durable-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
+import { createChatStores } from "./chat/chat-stores.ts";
+import { createChats } from "./chat/chats.ts";
 import type { Config } from "./config/config-schema.ts";
 import { modelSettings } from "./config/model-settings.ts";
 import { sandboxSettings } from "./config/sandbox-settings.ts";
@@ -130,8 +132,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
   const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
+  const chats = createChats({ storage, sessions, storeFor: createChatStores(storage, config) });
+  const tasks = createTasks(storage);
+  const started = performance.now();
   const http = createNodeApp({
-    parts: { storage, sessions, engine, agents, models, sandboxes, version: VERSION, started: performance.now() },
+    parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started },
     scoping: config.scoping,
     sse: config.sse,
     ...(options.authenticate && { authenticate: options.authenticate }),

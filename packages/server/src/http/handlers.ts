@@ -1,13 +1,28 @@
 import type { Handlers } from "./handler.ts";
 import { type ApprovalRoutes, approvalRoutes } from "./routes/approvals.ts";
+import { type ArtifactRoutes, artifactRoutes } from "./routes/artifacts.ts";
+import { type ChatRoutes, chatRoutes } from "./routes/chats.ts";
 import { type FileRoutes, fileRoutes } from "./routes/files.ts";
 import { type HealthRoutes, healthRoutes } from "./routes/health.ts";
 import { type MessageRoutes, messageRoutes } from "./routes/messages.ts";
+import { type ProfileRoutes, profileRoutes } from "./routes/profiles.ts";
 import { type RunRoutes, runRoutes } from "./routes/runs.ts";
 import { type SessionRoutes, sessionRoutes } from "./routes/sessions.ts";
+import { type StoreRoutes, storeRoutes } from "./routes/store.ts";
+import { type TaskRoutes, taskRoutes } from "./routes/tasks.ts";
 
 /** All that the routes need; what stands for the same thing has the same name in each of them. */
-export type HandlerParts = SessionRoutes & MessageRoutes & RunRoutes & ApprovalRoutes & FileRoutes & HealthRoutes;
+export type HandlerParts = SessionRoutes &
+  MessageRoutes &
+  RunRoutes &
+  ApprovalRoutes &
+  FileRoutes &
+  HealthRoutes &
+  ArtifactRoutes &
+  StoreRoutes &
+  ProfileRoutes &
+  TaskRoutes &
+  ChatRoutes;
 
 export function createHandlers(parts: HandlerParts): Partial<Handlers> {
   return {
@@ -17,5 +32,10 @@ export function createHandlers(parts: HandlerParts): Partial<Handlers> {
     ...approvalRoutes(parts),
     ...fileRoutes(parts),
     ...healthRoutes(parts),
+    ...artifactRoutes(parts),
+    ...storeRoutes(parts),
+    ...profileRoutes(parts),
+    ...taskRoutes(parts),
+    ...chatRoutes(parts),
   };
 }

@@ -1,10 +1,9 @@
 import { AppError, type ArtifactAccess, type ArtifactEncoding, type ArtifactPage } from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
 import type { Call, Handlers } from "../handler.ts";
-import { pageInfo } from "../page-info.ts";
+import { pageInfo } from "./page.ts";
 
-type ArtifactRoutes = Pick<
-  Handlers,
+type Names =
   | "listArtifacts"
   | "createArtifact"
   | "getArtifact"
@@ -13,10 +12,13 @@ type ArtifactRoutes = Pick<
   | "getArtifactContent"
   | "listArtifactVersions"
   | "getArtifactVersion"
-  | "diffArtifact"
->;
+  | "diffArtifact";
 
-export function createArtifactRoutes({ artifacts }: Pick<Storage, "artifacts">): ArtifactRoutes {
+export interface ArtifactRoutes {
+  readonly storage: Pick<Storage, "artifacts">;
+}
+
+export function artifactRoutes({ storage: { artifacts } }: ArtifactRoutes): Pick<Handlers, Names> {
   return {
     listArtifacts: async (call) => {
       const { artifact_type, visibility, name, limit, offset } = call.query;

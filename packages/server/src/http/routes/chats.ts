@@ -3,11 +3,15 @@ import type { ChatKey } from "@cognition/thread";
 import type { Chats } from "../../chat/chats.ts";
 import type { Handlers } from "../handler.ts";
 import { requireOwnUser } from "../own-user.ts";
-import { pageInfo } from "../page-info.ts";
+import { pageInfo } from "./page.ts";
 
-type ChatRoutes = Pick<Handlers, "putChat" | "getChat" | "deleteChat" | "clearChat" | "listChatMessages">;
+type Names = "putChat" | "getChat" | "deleteChat" | "clearChat" | "listChatMessages";
 
-export function createChatRoutes(chats: Chats): ChatRoutes {
+export interface ChatRoutes {
+  readonly chats: Chats;
+}
+
+export function chatRoutes({ chats }: ChatRoutes): Pick<Handlers, Names> {
   const own = ({ params, scope }: { params: ChatKey; scope: Scope | undefined }): ChatKey => {
     requireOwnUser(scope, params.user_id);
     return params;

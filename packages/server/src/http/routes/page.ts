@@ -6,3 +6,9 @@ export function refuseCursor({ cursor }: { cursor?: string | undefined }): void 
   const msg = "this list has no cursor; use offset";
   throw new AppError("validation_failed", msg, { details: { errors: [{ loc: ["query", "cursor"], msg }] } });
 }
+
+/** What a page says about the rest of its list. */
+export function pageInfo(query: { offset: number; cursor?: string | undefined }, count: number, total: number) {
+  refuseCursor(query);
+  return { total, has_more: query.offset + count < total };
+}

@@ -2,11 +2,13 @@ import type { Tasks } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
 import { requireOwnUser } from "../own-user.ts";
 
-type ProfileRoutes = Pick<Handlers, "getProfile" | "replaceProfile" | "updateProfile">;
+type Names = "getProfile" | "replaceProfile" | "updateProfile";
 
-export function createProfileRoutes(
-  tasks: Pick<Tasks, "getProfile" | "replaceProfile" | "patchProfile">,
-): ProfileRoutes {
+export interface ProfileRoutes {
+  readonly tasks: Pick<Tasks, "getProfile" | "replaceProfile" | "patchProfile">;
+}
+
+export function profileRoutes({ tasks }: ProfileRoutes): Pick<Handlers, Names> {
   return {
     getProfile: async ({ params: { user_id }, scope }) => {
       requireOwnUser(scope, user_id);

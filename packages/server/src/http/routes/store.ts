@@ -2,15 +2,16 @@ import { AppError, type Scope, type StoreItem } from "@cognition/contract";
 import type { Storage, Store } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
 
-type StoreRoutes = Pick<
-  Handlers,
-  "getStoreItem" | "putStoreItem" | "deleteStoreItem" | "searchStore" | "listNamespaces"
->;
+type Names = "getStoreItem" | "putStoreItem" | "deleteStoreItem" | "searchStore" | "listNamespaces";
+
+export interface StoreRoutes {
+  readonly storage: Pick<Storage, "getStore">;
+}
 
 type Found = NonNullable<Awaited<ReturnType<Store["get"]>>>;
 
 /** The memory of the caller's scope; without a scope that of nobody in particular, never everybody's. */
-export function createStoreRoutes(storage: Pick<Storage, "getStore">): StoreRoutes {
+export function storeRoutes({ storage }: StoreRoutes): Pick<Handlers, Names> {
   const storeOf = (scope: Scope | undefined): Promise<Store> => storage.getStore(scope ?? {});
 
   async function get(store: Store, namespace: string[], key: string): Promise<StoreItem> {

@@ -3,12 +3,13 @@ import type { State, Tasks } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
 import { requireOwnUser } from "../own-user.ts";
 
-type TaskRoutes = Pick<
-  Handlers,
-  "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask"
->;
+type Names = "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask";
 
-export function createTaskRoutes(tasks: Tasks): TaskRoutes {
+export interface TaskRoutes {
+  readonly tasks: Tasks;
+}
+
+export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
   /** Each request takes the task as it is stored; several at once add up, as the store promises. */
   async function open(task_id: string, scope: Scope | undefined, user_id = scope?.["user"]): Promise<State> {
     return tasks.continueTask({ task_id, ...(user_id !== undefined && { user_id }), ...(scope && { scope }) });

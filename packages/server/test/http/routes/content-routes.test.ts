@@ -3,10 +3,10 @@ import { createTasks, openStorage, type Storage } from "@cognition/thread";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/http/app.ts";
 import { createIdempotency } from "../../../src/http/idempotency.ts";
-import { createArtifactRoutes } from "../../../src/http/routes/artifacts.ts";
-import { createProfileRoutes } from "../../../src/http/routes/profiles.ts";
-import { createStoreRoutes } from "../../../src/http/routes/store.ts";
-import { createTaskRoutes } from "../../../src/http/routes/tasks.ts";
+import { artifactRoutes } from "../../../src/http/routes/artifacts.ts";
+import { profileRoutes } from "../../../src/http/routes/profiles.ts";
+import { storeRoutes } from "../../../src/http/routes/store.ts";
+import { taskRoutes } from "../../../src/http/routes/tasks.ts";
 
 let storage: Storage;
 let app: ReturnType<typeof createApp>;
@@ -17,10 +17,10 @@ beforeAll(async () => {
   const tasks = createTasks(storage);
   app = createApp({
     handlers: {
-      ...createArtifactRoutes(storage),
-      ...createStoreRoutes(storage),
-      ...createProfileRoutes(tasks),
-      ...createTaskRoutes(tasks),
+      ...artifactRoutes({ storage }),
+      ...storeRoutes({ storage }),
+      ...profileRoutes({ tasks }),
+      ...taskRoutes({ tasks }),
     },
     idempotency: createIdempotency(storage),
     check_replies: true,

@@ -1,0 +1,105 @@
+import type { Chat, ChatMessagePage, MessagePage, Session } from "@cognition/contract";
+import { createMemorySessionStore, registerChatBackend } from "@cognition/thread";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { defaultConfig } from "../../src/config.ts";
+import { startTestServer, type TestServer } from "../http/test-server.ts";
+
+async function json<T>(answer: Promise<Response>, status = 200): Promise<T> {
+  const response = await answer;
+  const text = await response.text();
+  expect(response.status, text).toBe(status);
+  return JSON.parse(text) as T;
+}
+
+const put = (at: TestServer, path: string, body = {}, headers = {}) =>
+  json<Chat>(at.ask(path, { method: "PUT", json: body, headers }));
+
+async function say(at: TestServer, { session_id }: Chat, content: string): Promise<void> {
+  const response = await at.fetch(`/sessions/${session_id}/messages`, { method: "POST", json: { content } });
+  expect(await response.text()).toContain("event: done");
+}
+
+describe("a chat", () => {
+  it("is a key to a session, whose messages are its log", async () => {
+    const at = await startTestServer();
+    const chat = await put(at, "/chats/alice/main");
+    expect(chat).toMatchObject({ user_id: "alice", chat_id: "main", mode: "plan", is_active: true, message_count: 0 });
+    expect(await put(at, "/chats/alice/main", { mode: "auto" })).toMatchObject({
+      session_id: chat.session_id,
+      mode: "auto",
+    });
+    const session = await json<Session>(at.ask(`/sessions/${chat.session_id}`));
+    expect(session.mode).toBe("auto");
+    await say(at, chat, "Hello, who are you?");
+    const log = await json<ChatMessagePage>(at.ask("/chats/alice/main/messages"));
+    expect(log).toMatchObject({ total: 2, has_more: false });
+    expect(log.messages).toMatchObject([
+      { id: 1, role: "user", content: "Hello, who are you?", cost: null, session_id: chat.session_id },
+      { id: 2, role: "assistant", cost: 0, duration_ms: expect.any(Number) },
+    ]);
+    const used = await json<Chat>(at.ask("/chats/alice/main"));
+    expect(used).toMatchObject({ message_count: 2, total_cost: 0 });
+    expect(used.last_used > chat.last_used).toBe(true);
+    expect(at.faults).toEqual([]);
+  });
+
+  it("that is cleared begins afresh, and the former conversation stays readable", async () => {
+    const at = await startTestServer();
+    const chat = await put(at, "/chats/alice/main", { mode: "auto" });
+    await say(at, chat, "first");
+    const fresh = await json<Chat>(at.ask("/chats/alice/main/clear", { method: "POST", json: {} }));
+    expect(fresh).toMatchObject({ mode: "auto", message_count: 0 });
+    expect(fresh.session_id).not.toBe(chat.session_id);
+    await say(at, fresh, "second");
+    const old = await json<MessagePage>(at.ask(`/sessions/${chat.session_id}/messages?role=user`));
+    expect(old.messages.map(({ content }) => content)).toEqual(["first"]);
+    const page = await json<ChatMessagePage>(at.ask("/chats/alice/main/messages?limit=1&offset=2"));
+    expect(page).toMatchObject({ messages: [{ id: 3, content: "second" }], total: 4, has_more: true });
+  });
+
+  it("is one, however many ask at once, and leaves no session behind that is nobody's", async () => {
+    const at = await startTestServer();
+    const all = await Promise.all(Array.from({ length: 20 }, () => put(at, "/chats/alice/main")));
+    expect(new Set(all.map(({ session_id }) => session_id)).size).toBe(1);
+    expect(await at.storage.countSessions()).toBe(1);
+  });
+
+  it("ends when it is deleted, and is another one afterwards", async () => {
+    const at = await startTestServer();
+    const chat = await put(at, "/chats/alice/main");
+    expect((await at.ask("/chats/alice/main", { method: "DELETE" })).status).toBe(204);
+    for (const [path, method] of [
+      ["/chats/alice/main", "GET"],
+      ["/chats/alice/main", "DELETE"],
+      ["/chats/alice/main/clear", "POST"],
+    ] as const) {
+      const gone = await at.ask(path, method === "POST" ? { method, json: {} } : { method });
+      expect([gone.status, ((await gone.json()) as { code: string }).code]).toEqual([404, "chat_not_found"]);
+    }
+    expect((await put(at, "/chats/alice/main")).session_id).not.toBe(chat.session_id);
+  });
+
+  it("of one user or scope is not another's", async () => {
+    const at = await startTestServer({ scoping: { enabled: true, keys: ["user"] } });
+    const as = (user: string) => ({ "X-Cognition-Scope-User": user });
+    await put(at, "/chats/alice/main", {}, as("alice"));
+    const other = await at.ask("/chats/alice/main", { headers: as("bob") });
+    expect(other.status).toBe(403);
+    expect((await at.ask("/chats/bob/main", { headers: as("bob") })).status).toBe(404);
+    const log = await json<ChatMessagePage>(at.ask("/chats/bob/main/messages", { headers: as("bob") }));
+    expect(log.total).toBe(0);
+  });
+});
+
+describe("chats of a registered back end", () => {
+  it("are kept there, and a name that nobody registered stops the start", async () => {
+    const kept = createMemorySessionStore();
+    onTestFinished(registerChatBackend("elsewhere", () => kept));
+    const config = { ...defaultConfig(), chat: { backend: "elsewhere" } };
+    const at = await startTestServer({ config });
+    const { session_id } = await put(at, "/chats/alice/main");
+    expect(await kept.load("alice", "main")).toMatchObject({ session_id });
+    const wrong = startTestServer({ config: { ...config, chat: { backend: "nowhere" } } });
+    await expect(wrong).rejects.toMatchObject({ code: "unknown_backend" });
+  });
+});
