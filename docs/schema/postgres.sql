@@ -7,6 +7,14 @@ begin
   return true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.cognition_unscoped()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce(current_setting('cognition.scope', true), '') = '' and current_user <> 'cognition_request'
+$function$;
+
 create table agent_revisions (
   revision text collate "C" not null,
   scope text collate "C" not null,
@@ -533,3 +541,79 @@ CREATE INDEX threads_by_lineage ON public.threads USING btree (lineage);
 CREATE INDEX tool_calls_by_run ON public.tool_calls USING btree (run_id);
 
 CREATE INDEX workspaces_by_scope ON public.workspaces USING btree (scope);
+
+create policy scope on agent_revisions using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on agents using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on api_keys using (( SELECT cognition_unscoped() AS cognition_unscoped));
+
+create policy scope on artifact_versions using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
+   FROM artifacts
+  WHERE (artifacts.id = artifact_versions.artifact_id)))));
+
+create policy scope on artifacts using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on budget_reservations using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on budget_usage using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on budgets using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on chat_messages using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on chats using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on checkpoint_writes using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
+   FROM threads
+  WHERE (threads.pk = checkpoint_writes.thread)))));
+
+create policy scope on checkpoints using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
+   FROM threads
+  WHERE (threads.pk = checkpoints.thread)))));
+
+create policy scope on definition_changes using (( SELECT cognition_unscoped() AS cognition_unscoped));
+
+create policy scope on deliveries using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on events using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
+   FROM threads
+  WHERE (threads.pk = events.thread)))));
+
+create policy scope on idempotency_keys using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on memory_changes using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on messages using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on pieces using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
+   FROM threads
+  WHERE (threads.pk = pieces.lineage)))));
+
+create policy scope on providers using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on rate_limits using (( SELECT cognition_unscoped() AS cognition_unscoped));
+
+create policy scope on run_usage using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on runs using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on sessions using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on snapshot_objects using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on snapshot_packs using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on snapshot_scopes using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on store_items using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on task_workspaces using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on threads using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on tool_calls using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on user_profiles using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
+
+create policy scope on workspaces using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));

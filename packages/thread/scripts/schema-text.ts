@@ -2,7 +2,7 @@ import type { Database } from "../src/sql/database.ts";
 
 /** The schema as the engine itself tells it, one statement after the other, in an order that does not vary. */
 export async function schemaText(db: Database): Promise<string> {
-  const parts = db.dialect.name === "sqlite" ? [SQLITE] : [PG_FUNCTIONS, PG_TABLES, PG_INDEXES];
+  const parts = db.dialect.name === "sqlite" ? [SQLITE] : [PG_FUNCTIONS, PG_TABLES, PG_INDEXES, PG_POLICIES];
   const results = await db.readAll(parts.map((sql) => ({ sql, params: [] })));
   const statements = results.flatMap(({ rows }) => rows.map((row) => `${row["sql"]};\n`));
   return statements.join("\n");
@@ -33,6 +33,13 @@ const PG_CONSTRAINTS = `select string_agg(E',\\n  ' || pg_get_constraintdef(k.oi
 const PG_TABLES = `select 'create table ' || c.relname || E' (\\n' || (${PG_COLUMNS})
     || coalesce((${PG_CONSTRAINTS}), '') || E'\\n)' as sql
   from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname`;
+
+/** Where row level security is not forced as well, the owner would be above the policy: it is told as what it then is. */
+const PG_POLICIES = `select 'create policy ' || p.polname || ' on ' || c.relname
+    || case when c.relrowsecurity and c.relforcerowsecurity then '' else ' /* not forced */' end
+    || ' using (' || pg_get_expr(p.polqual, p.polrelid) || ')' as sql
+  from pg_policy p join pg_class c on c.oid = p.polrelid
+  where c.relnamespace = current_schema()::regnamespace order by c.relname, p.polname`;
 
 const PG_INDEXES = `select pg_get_indexdef(i.indexrelid) as sql from pg_index i
   join pg_class c on c.oid = i.indexrelid

@@ -65,6 +65,8 @@ export interface StorageHealth {
   ok: boolean;
   latency_ms: number;
   schema_version?: number;
+  /** PostgreSQL: whether the database itself holds reads that name a scope to it. */
+  row_security?: boolean;
   error?: string;
 }
 

@@ -136,9 +136,10 @@ describe("before and after", () => {
   });
 
   async function expectAll(storage: Storage, code: string, except: string[]): Promise<void> {
-    const { followEvents, followEventBatches, artifacts, profiles, tasks, backend: _, ...rest } = storage;
-    const parts = [rest, artifacts, profiles, tasks].flatMap((part) => Object.entries(part));
-    const methods = parts.filter(([name]) => !except.includes(name));
+    const { followEvents, followEventBatches, backend: _, ...rest } = storage;
+    const parts = [rest, ...Object.values(rest).filter((part) => typeof part === "object")];
+    const entries = parts.flatMap((part) => Object.entries(part));
+    const methods = entries.filter(([name, value]) => typeof value === "function" && !except.includes(name));
     expect(methods.length).toBeGreaterThan(40);
     for (const [name, method] of methods) {
       const call = (method as (...args: unknown[]) => Promise<unknown>)(...sessionArgs);

@@ -1,7 +1,10 @@
 import type { Database } from "../sql/database.ts";
+import { scopeText } from "../sql/scope.ts";
 import { all, type QueryResult, type Statement, type Tx } from "../sql/statement.ts";
 import type { ItemRow } from "./store-item.ts";
 import { refreshItem } from "./store-statements.ts";
+
+const EMPTY = scopeText({});
 
 interface StepResult {
   value: unknown;
@@ -24,7 +27,8 @@ export async function runBatch(db: Database, scope: string, steps: readonly Step
       return values(results);
     });
   }
-  const results = await readSteps(db, () => runSteps(steps));
+  // Where nothing is divided into scopes there is nothing to keep apart, and agents read their memory often.
+  const results = await readSteps(db, scope === EMPTY ? undefined : scope, () => runSteps(steps));
   const refresh = refreshes(db, scope, results);
   if (refresh.length > 0) await db.atomic(refresh);
   return values(results);
@@ -53,11 +57,11 @@ function leadingStatements(steps: readonly Step[]): Extract<Step, { statement: S
   return (end === -1 ? steps : steps.slice(0, end)) as Extract<Step, { statement: Statement }>[];
 }
 
-async function readSteps<T>(db: Database, body: () => Tx<T>): Promise<T> {
+async function readSteps<T>(db: Database, scope: string | undefined, body: () => Tx<T>): Promise<T> {
   const steps = body();
   let step = steps.next();
   while (!step.done) {
-    const answers: readonly QueryResult[] = await db.readAll(step.value);
+    const answers: readonly QueryResult[] = await db.readAll(step.value, scope);
     step = steps.next(answers);
   }
   return step.value;

@@ -15,6 +15,7 @@ import { updateArtifact } from "./artifact-update.ts";
 import { artifactNotFound, hasId, visibleTo } from "./artifact-visibility.ts";
 import type { SqlContext } from "./context.ts";
 import { pageBounds } from "./page-bounds.ts";
+import { scopeTextOf } from "./scope.ts";
 import { statement } from "./statement.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 
@@ -30,7 +31,8 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
   const { maxBytes = DEFAULT_MAX_ARTIFACT_BYTES } = options;
 
   async function newest(id: string, reader: ArtifactReader): Promise<FullRow> {
-    const [row] = await db.read(selectArtifacts(db).select(CONTENT).where(hasId(id)).where(visibleTo(reader)));
+    const query = selectArtifacts(db).select(CONTENT).where(hasId(id)).where(visibleTo(reader));
+    const [row] = await db.read(query, scopeTextOf(reader.scope));
     if (!row) throw artifactNotFound(id);
     return row;
   }
@@ -38,7 +40,7 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
   async function oneVersion(id: string, version: number, reader: ArtifactReader): Promise<FullRow> {
     if (!Number.isSafeInteger(version)) throw artifactNotFound(id, version);
     const query = selectVersions(db).select(CONTENT).where(hasId(id)).where(visibleTo(reader));
-    const [row] = await db.read(query.where("v.version", "=", version));
+    const [row] = await db.read(query.where("v.version", "=", version), scopeTextOf(reader.scope));
     if (!row) throw artifactNotFound(id, version);
     return row;
   }
@@ -55,7 +57,7 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
     listArtifacts: (reader, filter = {}) => listArtifacts(ctx, reader, filter),
     listVersions: async (id, reader) => {
       const query = selectVersions(db).where(hasId(id)).where(visibleTo(reader)).orderBy("v.version", "desc");
-      const versions = await db.read(query);
+      const versions = await db.read(query, scopeTextOf(reader.scope));
       if (versions.length === 0) throw artifactNotFound(id);
       return versions.map(toSummary);
     },
@@ -88,10 +90,11 @@ async function listArtifacts(
     found = found.where(`a.${column}`, "=", value);
     counted = counted.where(`a.${column}`, "=", value);
   }
-  const [artifacts, total] = await db.readAll([
+  const statements = [
     statement(found.orderBy("a.pk", "desc").limit(page.limit).offset(page.offset)),
     statement(counted.select((eb) => eb.fn.countAll<number>().as("total"))),
-  ]);
+  ];
+  const [artifacts, total] = await db.readAll(statements, scopeTextOf(reader.scope));
   const rows = (artifacts?.rows ?? []) as unknown as SummaryRow[];
   return { artifacts: rows.map(toSummary), total: Number(total?.rows[0]?.["total"]) };
 }

@@ -6,7 +6,7 @@ import { chatMessageRow, insertChatMessage, toChatMessage } from "./chat-message
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { pageBounds } from "./page-bounds.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
@@ -28,7 +28,7 @@ export function createChatStore(ctx: SqlContext, scopes?: Scope): ChatSessionSto
       await db.transaction(() => saveChat(db, scope, chat));
     },
     load: async (user_id, chat_id) => {
-      const [row] = await db.read(active(db, at({ user_id, chat_id })));
+      const [row] = await db.read(active(db, at({ user_id, chat_id })), scopeTextOf(scopes));
       return row ? toChat(row) : null;
     },
     delete: async (user_id, chat_id) => {
@@ -70,7 +70,7 @@ export function createChatStore(ctx: SqlContext, scopes?: Scope): ChatSessionSto
       query = query.where("user_id", "=", user_id).where("chat_id", "=", chat_id);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
       const inOrder = query.orderBy("created_at", order).orderBy("id", order);
-      return (await db.read(inOrder.limit(limit).offset(offset))).map(toChatMessage);
+      return (await db.read(inOrder.limit(limit).offset(offset), scopeTextOf(scopes))).map(toChatMessage);
     },
   };
 }

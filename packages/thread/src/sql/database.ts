@@ -18,11 +18,17 @@ export interface Database {
   /** As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. */
   atomic(statements: readonly Statement[]): Promise<readonly QueryResult[]>;
 
-  /** Reads committed rows; sees every write this process was told of. */
-  read<R>(query: Compilable<R>): Promise<R[]>;
+  /**
+   * Reads committed rows; sees every write this process was told of. With a scope (as text) the database itself keeps
+   * rows of others from it, where it can: PostgreSQL does, whatever the query says.
+   */
+  read<R>(query: Compilable<R>, scope?: string): Promise<R[]>;
 
   /** Several reads of one snapshot in one round trip. */
-  readAll(statements: readonly Statement[]): Promise<readonly QueryResult[]>;
+  readAll(statements: readonly Statement[], scope?: string): Promise<readonly QueryResult[]>;
+
+  /** Whether it can: undefined for an engine that knows no rows of others. */
+  hasWall(): Promise<boolean | undefined>;
 
   /** Bytes the database takes on disk (in memory, for an in-memory one). */
   size(): Promise<number>;

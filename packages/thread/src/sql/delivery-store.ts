@@ -4,7 +4,7 @@ import type { DeliveryStore, NewDelivery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
 import { pageBounds } from "./page-bounds.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
@@ -16,17 +16,19 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
   return {
     getDelivery: async (delivery_id, scope) => {
       const query = db.q.selectFrom("deliveries").selectAll().where("id", "=", delivery_id);
-      const [row] = await db.read(scope === undefined ? query : query.where("scope", "=", scopeText(scope)));
+      const own = scopeTextOf(scope);
+      const [row] = await db.read(own === undefined ? query : query.where("scope", "=", own), own);
       if (!row) throw deliveryNotFound(delivery_id);
       return toDelivery(row);
     },
     listDeliveries: async ({ scope, status, session_id, ...page } = {}) => {
       const { limit, offset } = pageBounds(page);
       let query = db.q.selectFrom("deliveries").selectAll();
-      if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
+      const own = scopeTextOf(scope);
+      if (own !== undefined) query = query.where("scope", "=", own);
       if (status !== undefined) query = query.where("status", "=", status);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
-      return (await db.read(query.orderBy("pk", "desc").limit(limit).offset(offset))).map(toDelivery);
+      return (await db.read(query.orderBy("pk", "desc").limit(limit).offset(offset), own)).map(toDelivery);
     },
     claimDeliveries: ({ limit, lease_ms }) => db.transaction(() => claimDue(ctx, limit, lease_ms)),
     recordAttempt: (delivery_id, attempt) => db.transaction(() => recordAttempt(ctx, delivery_id, attempt)),

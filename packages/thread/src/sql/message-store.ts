@@ -5,7 +5,7 @@ import type { SqlContext } from "./context.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
-import { scopeText } from "./scope.ts";
+import { scopeTextOf } from "./scope.ts";
 import { sessionNotFound } from "./session-store.ts";
 import { all, changes, first, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
@@ -18,20 +18,23 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
     getMessage: async (message_id, { session_id, scope } = {}) => {
       let query = db.q.selectFrom("messages").selectAll().where("id", "=", message_id);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
-      if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
+      const own = scopeTextOf(scope);
+      if (own !== undefined) query = query.where("scope", "=", own);
       // Forks share message ids; the one that was first is the original.
-      const [row] = await db.read(query.orderBy("pk").limit(1));
+      const [row] = await db.read(query.orderBy("pk").limit(1), own);
       return row ? toMessage(row) : null;
     },
     getMessagesBySession: async (session_id, { order = "desc", role, scope, ...page } = {}) => {
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       let matching = db.q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
       if (role !== undefined) matching = matching.where("role", "=", role);
-      if (scope !== undefined) matching = matching.where("scope", "=", scopeText(scope));
-      const [found, counted] = await db.readAll([
+      const own = scopeTextOf(scope);
+      if (own !== undefined) matching = matching.where("scope", "=", own);
+      const statements = [
         statement(matching.selectAll().orderBy("position", order).limit(limit).offset(offset)),
         statement(matching.select((eb) => eb.fn.countAll().as("total"))),
-      ]);
+      ];
+      const [found, counted] = await db.readAll(statements, own);
       const rows = (found?.rows ?? []) as unknown as MessageRow[];
       return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
     },

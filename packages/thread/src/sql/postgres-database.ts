@@ -4,8 +4,9 @@ import type pg from "pg";
 import type { Database, Failpoint } from "./database.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { isRetryable, storageError } from "./errors.ts";
-import { type ConnectionOptions, fly, PostgresConnections } from "./postgres-connections.ts";
+import { type ConnectionOptions, fly, PostgresConnections, type Query } from "./postgres-connections.ts";
 import { createPostgresWakeUps, SEND_NOTICES } from "./postgres-wake-ups.ts";
+import { createPostgresWall } from "./postgres-wall.ts";
 import { type QueryResult, type Statement, statement, type Tx } from "./statement.ts";
 
 export interface PostgresOptions extends ConnectionOptions {
@@ -33,16 +34,28 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
     }
   }
 
-  function readAll(statements: readonly Statement[]): Promise<QueryResult[]> {
-    const queries = statements.map((one) => connections.query(one));
+  function fetchAll(opening: readonly Query[], queries: readonly Query[]): Promise<QueryResult[]> {
     return retrying(() =>
       connections.use(async (client) => {
-        if (queries.length === 1) return fly(client, queries);
-        return (await fly(client, [SNAPSHOT, ...queries, "commit"])).slice(1, -1);
+        if (opening.length === 0 && queries.length === 1) return fly(client, queries);
+        return (await fly(client, [SNAPSHOT, ...opening, ...queries, "commit"])).slice(1 + opening.length, -1);
       }),
     );
   }
 
+  async function readAll(statements: readonly Statement[], scope?: string): Promise<QueryResult[]> {
+    const opening = scope === undefined ? [] : await wall.enter(scope);
+    // A statement prepared for two roles would be planned anew at every change of role.
+    const queries = statements.map((one) => connections.query(opening.length > 0 ? { ...one, prepare: false } : one));
+    return fetchAll(opening, queries);
+  }
+
+  const wall = createPostgresWall((statements) =>
+    fetchAll(
+      [],
+      statements.map((one) => connections.query(one)),
+    ),
+  );
   const send = (notices: string) => readAll([{ sql: SEND_NOTICES, params: [notices] }]);
   const wakeUps = createPostgresWakeUps({ url: options.url, send });
 
@@ -52,8 +65,9 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
     wakeUps,
     transaction: (body) => retrying(() => transactions.run(body)),
     atomic: (statements) => retrying(() => transactions.runAtomic(statements)),
-    read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
+    read: async <R>(query: Compilable<R>, scope?: string) => (await readAll([statement(query)], scope))[0]?.rows as R[],
     readAll,
+    hasWall: async () => (await wall.which()) !== "none",
     size: async () => Number((await readAll([{ sql: SIZE, params: [] }]))[0]?.rows[0]?.bytes),
     close: async () => {
       await Promise.all([wakeUps.close(), connections.close()]);

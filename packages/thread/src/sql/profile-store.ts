@@ -5,7 +5,7 @@ import type { ProfileStore } from "../task/task-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { jsonText } from "./json-text.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
@@ -13,7 +13,7 @@ export function createProfileStore(ctx: SqlContext): ProfileStore {
   const { db } = ctx;
   return {
     getProfile: async (user_id, scope) => {
-      const [row] = await db.read(selectProfile(db, scopeText(scope), user_id));
+      const [row] = await db.read(selectProfile(db, scopeText(scope), user_id), scopeTextOf(scope));
       return row ? toStoredProfile(row) : null;
     },
     changeProfile: async (user_id, change, scope?: Scope) => {

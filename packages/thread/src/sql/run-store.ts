@@ -11,7 +11,7 @@ import { finishRun } from "./run-end.ts";
 import { releaseRun, resumeRun, suspendRun } from "./run-pause.ts";
 import { toRun } from "./run-row.ts";
 import { listWaitingRuns } from "./run-waiting.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 
 export function createRunStore(ctx: SqlContext): RunStore {
   const { db } = ctx;
@@ -19,7 +19,8 @@ export function createRunStore(ctx: SqlContext): RunStore {
     createRun: (run) => createRun(ctx, run),
     getRun: async (run_id, scope) => {
       const query = db.q.selectFrom("runs").selectAll().where("id", "=", run_id);
-      const [row] = await db.read(scope === undefined ? query : query.where("scope", "=", scopeText(scope)));
+      const own = scopeTextOf(scope);
+      const [row] = await db.read(own === undefined ? query : query.where("scope", "=", own), own);
       if (!row) throw runNotFound(run_id);
       return toRun(row);
     },
@@ -29,11 +30,13 @@ export function createRunStore(ctx: SqlContext): RunStore {
         .selectFrom("runs")
         .selectAll()
         .where((eb) => eb.and(conditions(session_id, filter)));
-      return (await db.read(query.orderBy("pk", "desc").limit(page.limit).offset(page.offset))).map(toRun);
+      const newest = query.orderBy("pk", "desc").limit(page.limit).offset(page.offset);
+      return (await db.read(newest, scopeTextOf(filter.scope))).map(toRun);
     },
     countRuns: async (session_id, filter = {}) => {
       const query = db.q.selectFrom("runs").select((eb) => eb.fn.countAll<number>().as("total"));
-      const [row] = await db.read(query.where((eb) => eb.and(conditions(session_id, filter))));
+      const counted = query.where((eb) => eb.and(conditions(session_id, filter)));
+      const [row] = await db.read(counted, scopeTextOf(filter.scope));
       return row?.total ?? 0;
     },
     claimRun: (claim) => claimRun(ctx, claim),

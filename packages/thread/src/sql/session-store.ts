@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { pageBounds } from "./page-bounds.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { createSession } from "./session-create.ts";
 import { deleteSession } from "./session-delete.ts";
 import { sessionConditions } from "./session-filter.ts";
@@ -20,6 +20,7 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       selectSessions(db)
         .where("s.id", "=", session_id)
         .where((eb) => eb.and(conditions)),
+      scopeTextOf(scope),
     );
     return row ? toSession(row) : null;
   }
@@ -36,12 +37,15 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const query = selectSessions(db)
         .where((eb) => eb.and(conditions))
         .orderBy("s.pk", "desc");
-      return (await db.read(query.limit(page.limit).offset(page.offset))).map(toSession);
+      return (await db.read(query.limit(page.limit).offset(page.offset), scopeTextOf(filter.scope))).map(toSession);
     },
     countSessions: async (filter = {}) => {
       const conditions = sessionConditions(db, filter);
       const query = db.q.selectFrom("sessions as s").select((eb) => eb.fn.countAll<number>().as("total"));
-      const [row] = await db.read(query.where((eb) => eb.and(conditions)));
+      const [row] = await db.read(
+        query.where((eb) => eb.and(conditions)),
+        scopeTextOf(filter.scope),
+      );
       return row?.total ?? 0;
     },
     updateSession: async (session_id, patch, scope) => {

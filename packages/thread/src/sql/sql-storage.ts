@@ -120,7 +120,12 @@ async function checkHealth(backend: Storage["backend"], { db }: SqlContext): Pro
   const start = performance.now();
   try {
     const { version } = await schemaState(db);
-    return { backend, ok: true, latency_ms: performance.now() - start, schema_version: version };
+    const latency_ms = performance.now() - start;
+    const row_security = await db.hasWall();
+    return {
+      ...{ backend, ok: true, latency_ms, schema_version: version },
+      ...(row_security === undefined ? {} : { row_security }),
+    };
   } catch (error) {
     return { backend, ok: false, latency_ms: performance.now() - start, error: (error as Error).message };
   }

@@ -64,6 +64,7 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
       }),
     read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
     readAll,
+    hasWall: async () => undefined,
     size: async () => {
       refuseIfClosed();
       if (!inMemory) return fileSize(path) + fileSize(`${path}-wal`);

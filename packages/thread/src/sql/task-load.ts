@@ -5,7 +5,7 @@ import { newWorkspace } from "../task/workspace-data.ts";
 import type { Database } from "./database.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { profileNotFound, toStoredProfile } from "./profile-store.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { statement } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
@@ -26,7 +26,7 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
     .where("t.scope", "=", scope)
     .where("t.task_id", "=", which.task_id);
   if (which.user_id !== undefined) task = task.where("t.user_id", "=", which.user_id);
-  const [profiles, tasks, messages] = await readAll([
+  const statements = [
     statement(
       q
         .selectFrom("user_profiles")
@@ -43,7 +43,8 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
         .where("position", "is not", null)
         .orderBy("position"),
     ),
-  ]);
+  ];
+  const [profiles, tasks, messages] = await readAll(statements, scopeTextOf(which.scope));
   const profile = profiles?.rows[0] as Parameters<typeof toStoredProfile>[0] | undefined;
   if (!profile && which.user_id !== undefined) throw profileNotFound(which.user_id);
   const row = tasks?.rows[0] as unknown as TaskRow | undefined;

@@ -9,7 +9,7 @@ import { placeholders } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { changeProfile } from "./profile-store.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, type Statement, type Tx } from "./statement.ts";
 import { loadTask } from "./task-load.ts";
 import { appendMessage } from "./task-message.ts";
@@ -51,7 +51,8 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
       // Messages move the conversation's time alone: writing the workspace's too would cost a second row.
       const used = sql<string>`case when s.updated_at > t.updated_at then s.updated_at else t.updated_at end`;
       const newest = query.orderBy("t.created_at", "desc").orderBy("t.task_id", "desc");
-      const found = await db.read(newest.select(columns).select(used.as("updated_at")).limit(limit).offset(offset));
+      const listed = newest.select(columns).select(used.as("updated_at")).limit(limit).offset(offset);
+      const found = await db.read(listed, scopeTextOf(scope));
       return found.map((row) => ({ ...row, scope: JSON.parse(row.scope) }));
     },
   };

@@ -4,6 +4,7 @@ import { runIndexes } from "./0003-run-indexes.ts";
 import { snapshots } from "./0004-snapshots.ts";
 import { access } from "./0005-access.ts";
 import { agentsProvidersBudgets } from "./0006-agents-providers-budgets.ts";
+import { rowLevelSecurity } from "./0007-row-level-security.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
   snapshots,
   access,
   agentsProvidersBudgets,
+  rowLevelSecurity,
 ];
