@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { RunStore, WaitingRun } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { toRun } from "./run-row.ts";
-import { scopeText } from "./scope.ts";
+import { scopeTextOf } from "./scope.ts";
 
 type Filter = NonNullable<Parameters<RunStore["listWaitingRuns"]>[0]>;
 
@@ -24,9 +24,10 @@ export async function listWaitingRuns({ db }: SqlContext, filter: Filter = {}): 
     .selectAll("runs")
     .select(["events.data as asked", "events.created_at as waiting_since"])
     .where(IS_WAITING);
-  if (filter.scope !== undefined) query = query.where("runs.scope", "=", scopeText(filter.scope));
+  const own = scopeTextOf(filter.scope);
+  if (own !== undefined) query = query.where("runs.scope", "=", own);
   if (filter.session_id !== undefined) query = query.where("runs.session_id", "=", filter.session_id);
-  const found = await db.read(query.orderBy("events.created_at").orderBy("runs.pk"));
+  const found = await db.read(query.orderBy("events.created_at").orderBy("runs.pk"), own);
   return found.map(({ asked, waiting_since, ...row }) => ({
     run: toRun(row),
     interrupts: (JSON.parse(asked) as { interrupts: Interrupt[] }).interrupts,
