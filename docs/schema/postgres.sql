@@ -494,8 +494,6 @@ CREATE INDEX chats_by_use ON public.chats USING btree (scope, last_used) WHERE (
 
 CREATE UNIQUE INDEX checkpoints_by_id ON public.checkpoints USING btree (thread, ns, checkpoint_id);
 
-CREATE INDEX checkpoints_newest ON public.checkpoints USING btree (thread, ns, seq);
-
 CREATE INDEX deliveries_by_scope ON public.deliveries USING btree (scope, pk);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'pending'::text);

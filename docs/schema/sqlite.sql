@@ -169,8 +169,6 @@ CREATE TABLE checkpoints (
 
 CREATE UNIQUE INDEX checkpoints_by_id on checkpoints (thread, ns, checkpoint_id);
 
-CREATE INDEX checkpoints_newest on checkpoints (thread, ns, seq);
-
 CREATE TABLE definition_changes (
   kind text primary key,
   version integer not null

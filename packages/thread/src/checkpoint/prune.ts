@@ -54,7 +54,7 @@ function* pruneThread(
   const found = yield* lockLineage(dialect, thread_id);
   const pk = found?.threads.find((one) => one.thread_id === thread_id)?.pk;
   if (!found || pk === undefined) return { checkpoints: 0, pieces: 0 };
-  const [rows, forks] = yield* all([
+  const [rows, forks, head] = yield* all([
     run(
       `select c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata,
          (select count(*) from checkpoint_writes w where w.thread = c.thread and w.ns = c.ns
@@ -67,10 +67,11 @@ function* pruneThread(
        where s.thread_id = ? and f.parent_checkpoint_id is not null`,
       [thread_id],
     ),
+    run("select head as id from threads where pk = ? and head is not null", [pk]),
   ]);
   const checkpoints = (rows?.rows ?? []) as unknown as Row[];
-  const forkedAt = new Set((forks?.rows ?? []).map(({ id }) => String(id)));
-  const kept = keep(checkpoints, forkedAt, options);
+  const neededAt = new Set([...(forks?.rows ?? []), ...(head?.rows ?? [])].map(({ id }) => String(id)));
+  const kept = keep(checkpoints, neededAt, options);
   const gone = checkpoints.filter((row) => !kept.has(row.seq));
   if (gone.length === 0) return { checkpoints: 0, pieces: 0 };
   for (const row of gone) yield* all(removal(run, pk, row));
@@ -82,7 +83,7 @@ function* pruneThread(
 /** The rows that stay, by seq. */
 function keep(
   rows: readonly Row[],
-  forkedAt: ReadonlySet<string>,
+  neededAt: ReadonlySet<string>,
   { keep_last = 1, before }: PruneOptions,
 ): Set<number> {
   const kept = new Set<number>();
@@ -91,7 +92,7 @@ function keep(
   const isTip = (row: Row) => !parents.has(`${row.ns}\0${row.checkpoint_id}`);
   for (const row of roots.slice(-Math.max(1, keep_last))) kept.add(row.seq);
   for (const row of roots) {
-    if (isTip(row) || forkedAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
+    if (isTip(row) || neededAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
   }
   for (const row of rows.filter((one) => one.ns !== ""))
     if (isSubgraphNeeded(row, rows, kept, before)) kept.add(row.seq);

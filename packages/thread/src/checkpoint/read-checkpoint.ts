@@ -42,12 +42,18 @@ export const CHECKPOINT_COLUMNS = `t.thread_id, t.pk as thread, coalesce(t.linea
 
 const TASKS = "__pregel_tasks";
 
+/**
+ * The newest of a namespace other than the root's. `+ 0`, so that both engines go through the namespace's own
+ * checkpoints, of which there are few: by their numbers they would look at all of the thread's for one that has none.
+ */
+const NEWEST = `(select c.checkpoint_id from checkpoints c join threads t on t.pk = c.thread
+  where t.thread_id = ? and c.ns = ? order by c.seq + 0 desc limit 1)`;
+
 /** A checkpoint by id, or the newest, and its pending writes: two statements, one round trip. */
 export function selectCheckpoint(dialect: Dialect, thread_id: string, ns: string, id: string | undefined): Statement[] {
-  const newest = `select c.checkpoint_id from checkpoints c join threads t on t.pk = c.thread
-    where t.thread_id = ? and c.ns = ? order by c.seq desc limit 1`;
-  const which = id === undefined ? `(${newest})` : "?";
-  const whose: SqlValue[] = id === undefined ? [thread_id, ns] : [id];
+  const isHead = id === undefined && ns === "";
+  const which = isHead ? "t.head" : id === undefined ? NEWEST : "?";
+  const whose: SqlValue[] = isHead ? [] : id === undefined ? [thread_id, ns] : [id];
   return [
     {
       sql: `select ${CHECKPOINT_COLUMNS} from threads t join checkpoints c on c.thread = t.pk

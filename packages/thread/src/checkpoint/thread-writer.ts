@@ -11,7 +11,7 @@ import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
 import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
-import { ensureThread, guardThread, insertCheckpoint, insertPiece, insertWrite } from "./write-statements.ts";
+import { ensureThread, guardThread, insertCheckpoint, insertPieces, insertWrites } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -216,9 +216,13 @@ export class ThreadWriter {
     const run_id = writer.lease?.run_id ?? null;
     const of = checkpoints.length;
     const rows = [
-      ...pieces.map((piece) => insertPiece(dialect, thread_id, piece)),
+      ...insertPieces(dialect, thread_id, pieces),
       ...checkpoints.map((c, i) => insertCheckpoint(dialect, { ...c, thread_id, place: i + 1, of })),
-      ...ops.flatMap((op) => op.writes ?? []).map((write) => insertWrite(dialect, { ...write, thread_id })),
+      ...insertWrites(
+        dialect,
+        thread_id,
+        ops.flatMap((op) => op.writes ?? []),
+      ),
     ];
     const guard = guardThread(dialect, {
       thread_id,

@@ -5,7 +5,7 @@ import type { CheckpointInsert, WriteInsert } from "./write-statements.ts";
 
 /** What one call of `put` or `putWrites` wants to be written. */
 export interface WriteOp {
-  writes?: Omit<WriteInsert, "thread_id">[];
+  writes?: WriteInsert[];
   checkpoint?: Omit<CheckpointInsert, "thread_id" | "place" | "of"> & { channels: Channels };
   /** The head the writer has seen, when the write must come right after it. */
   expectedHead?: string | null | undefined;

@@ -1,4 +1,5 @@
 import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { inPortions, textByRows, valuesTable } from "../sql/row-portions.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import type { NewPiece } from "./piece-encoder.ts";
 
@@ -62,10 +63,18 @@ export function guardThread(dialect: Dialect, guard: ThreadGuard): Statement {
   return prepared(dialect, sql, [...values, ...expected]);
 }
 
-export function insertPiece(dialect: Dialect, thread_id: string, { id, value }: NewPiece): Statement {
-  const sql = `insert into pieces (lineage, id, value)
-    select coalesce(t.lineage, t.pk), cast(? as ${dialect.bigint}), cast(? as ${dialect.bytes}) from threads t where t.thread_id = ?`;
-  return prepared(dialect, sql, [id, value, thread_id]);
+const PIECES = textByRows(
+  (dialect, rows) => `insert into pieces (lineage, id, value)
+    select coalesce(t.lineage, t.pk), v.column1, v.column2
+    from threads t, ${valuesTable(dialect, rows, ["bigint", "bytes"])} v where t.thread_id = ?`,
+);
+
+export function insertPieces(dialect: Dialect, thread_id: string, pieces: readonly NewPiece[]): Statement[] {
+  return Array.from(inPortions(pieces), (portion) => ({
+    sql: PIECES(dialect, portion.length),
+    params: [...portion.flatMap(({ id, value }) => [id, value]), thread_id],
+    prepare: true,
+  }));
 }
 
 export interface CheckpointInsert {
@@ -93,7 +102,6 @@ export function insertCheckpoint(dialect: Dialect, row: CheckpointInsert): State
 }
 
 export interface WriteInsert {
-  thread_id: string;
   ns: string;
   checkpoint_id: string;
   task_id: string;
@@ -104,13 +112,32 @@ export interface WriteInsert {
   replace: boolean;
 }
 
-export function insertWrite(dialect: Dialect, row: WriteInsert): Statement {
-  const conflict = row.replace ? "do update set channel = excluded.channel, value = excluded.value" : "do nothing";
-  const sql = `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-    select t.pk, cast(? as text), cast(? as text), cast(? as text), cast(? as ${dialect.bigint}), cast(? as text),
-      cast(? as ${dialect.bytes})
-    from threads t where t.thread_id = ?
-    on conflict (thread, ns, checkpoint_id, task_id, idx) ${conflict}`;
-  const { ns, checkpoint_id, task_id, idx, channel, value, thread_id } = row;
-  return prepared(dialect, sql, [ns, checkpoint_id, task_id, idx, channel, value, thread_id]);
+/** Ordinary writes go together; those that replace each on its own, since one statement can't replace a row twice. */
+export function insertWrites(dialect: Dialect, thread_id: string, writes: readonly WriteInsert[]): Statement[] {
+  const groups: WriteInsert[][] = [];
+  for (const write of writes) {
+    const last = groups.at(-1);
+    if (last && !write.replace && !last[0]?.replace) last.push(write);
+    else groups.push([write]);
+  }
+  return groups.flatMap((group) =>
+    Array.from(inPortions(group), (portion) => insertPortion(dialect, thread_id, portion)),
+  );
+}
+
+const writesText = (conflict: string) =>
+  textByRows(
+    (dialect, rows) => `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
+      select t.pk, v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
+      from threads t, ${valuesTable(dialect, rows, ["text", "text", "text", "bigint", "text", "bytes"])} v
+      where t.thread_id = ?
+      on conflict (thread, ns, checkpoint_id, task_id, idx) ${conflict}`,
+  );
+const REPLACING_WRITES = writesText("do update set channel = excluded.channel, value = excluded.value");
+const ORDINARY_WRITES = writesText("do nothing");
+
+function insertPortion(dialect: Dialect, thread_id: string, writes: readonly WriteInsert[]): Statement {
+  const text = writes[0]?.replace ? REPLACING_WRITES : ORDINARY_WRITES;
+  const rows = writes.flatMap((row) => [row.ns, row.checkpoint_id, row.task_id, row.idx, row.channel, row.value]);
+  return { sql: text(dialect, writes.length), params: [...rows, thread_id], prepare: true };
 }

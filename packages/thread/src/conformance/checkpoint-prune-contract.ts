@@ -46,6 +46,27 @@ export function checkpointPruneContract(open: OpenStorage): void {
       await expectParentsExist(other, "t");
     });
 
+    test("keeps where the thread stands, though that was put again and is no longer the youngest", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const first = await put(saver, "t", { n: 0 });
+      const second = await put(saver, first, { n: 1 });
+      const { checkpoint } = first;
+      await saver.put(
+        threadConfig("t"),
+        checkpoint,
+        { source: "update", step: 0, parents: {} },
+        checkpoint.channel_versions,
+      );
+      expect(await read(saver, "t")).toEqual({ n: 0 });
+      expect(await saver.prune({ thread_id: "t" })).toMatchObject({ checkpoints: 0 });
+      expect(await listed(saver, threadConfig("t"))).toEqual([second.checkpoint.id, checkpoint.id]);
+      const next = await put(saver, first, { n: 2 });
+      expect(await read(saver, "t")).toEqual({ n: 2 });
+      expect(await read(saver, next)).toEqual({ n: 2 });
+    });
+
     test("keeps where a session was forked, and what is younger than asked", async ({ storage }) => {
       const saver = await storage.getCheckpointer();
       const { id: session_id, thread_id } = await storage.createSession({});

@@ -77,7 +77,7 @@ export class CommitQueue {
     for (;;) {
       try {
         // A deferred transaction that reads first would fail at its first write as soon as anyone else has written.
-        this.#connection.exec("begin immediate");
+        this.#connection.command("begin immediate");
         return;
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
@@ -91,7 +91,7 @@ export class CommitQueue {
       this.#failpoint?.("begin");
       const outcomes = jobs.map((job) => this.#runJob(job, jobs.length === 1));
       this.#failpoint?.("commit");
-      this.#connection.exec("commit");
+      this.#connection.command("commit");
       this.#failpoint?.("committed");
       return outcomes;
     } catch (error) {
@@ -102,10 +102,10 @@ export class CommitQueue {
 
   /** A job that fails takes only itself back. */
   #runJob(job: Job, alone: boolean): Outcome {
-    if (!alone) this.#connection.exec("savepoint job");
+    if (!alone) this.#connection.command("savepoint job");
     try {
       const value = this.#runBody(job.body);
-      if (!alone) this.#connection.exec("release job");
+      if (!alone) this.#connection.command("release job");
       return { job, value };
     } catch (error) {
       if (alone) throw error;

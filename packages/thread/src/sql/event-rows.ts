@@ -1,18 +1,20 @@
 import type { StoredEvent } from "@cognition/contract";
 import type { NewEvent } from "../storage.ts";
-import { type Dialect, placeholders } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
+import { inPortions, textByRows, valuesTable } from "./row-portions.ts";
 import type { Statement } from "./statement.ts";
 
-/**
- * Numbers come from the thread's row, which `advanceThread` has raised by `of` in this transaction: so the rows can be
- * sent along without waiting for it.
- */
-const INSERT = `insert into events (thread, seq, run, ordinal, event, data, created_at)
-  select t.pk, t.event_seq - ? + ?, r.pk, ?, ?, ?, ?
-  from threads t left join runs r on r.id = ?`;
-const OF_THREAD = `${INSERT} where t.thread_id = ?`;
-const OF_SESSION = `${INSERT} where t.thread_id = (select s.thread_id from sessions s where s.id = ?)`;
+const eventsText = (which: string) =>
+  textByRows(
+    (dialect, rows) => `insert into events (thread, seq, run, ordinal, event, data, created_at)
+      select t.pk, t.event_seq - v.column1, r.pk, v.column2, v.column3, v.column4, cast(? as text)
+      from threads t left join runs r on r.id = ?,
+        ${valuesTable(dialect, rows, ["bigint", "bigint", "text", "text"])} v
+      where t.thread_id = ${which}`,
+  );
+const OF_THREAD = eventsText("?");
+const OF_SESSION = eventsText("(select s.thread_id from sessions s where s.id = ?)");
 
 interface Batch {
   run_id: string | null;
@@ -22,24 +24,24 @@ interface Batch {
 
 export type EventRows = Batch & ({ thread_id: string } | { session_id: string });
 
-/** One insert per event, in order; the same numbers in the same order that `eventIds` gives. */
+/**
+ * Many events in one statement, with the same numbers that `eventIds` gives. They come from the thread's row, which
+ * `advanceThread` has raised by all of them in this transaction: so the rows can be sent along without waiting for it.
+ */
 export function insertEvents(dialect: Dialect, rows: EventRows): Statement[] {
-  const { run_id, events, created_at } = rows;
-  const [sql, name] = "thread_id" in rows ? [OF_THREAD, rows.thread_id] : [OF_SESSION, rows.session_id];
-  return events.map((event, index) => ({
-    sql: placeholders(dialect, sql),
-    params: [
-      events.length,
-      index + 1,
-      event.ordinal ?? null,
-      event.event,
-      jsonText(withRunId(event.data, run_id), `the data of a ${event.event} event`),
-      created_at,
-      run_id,
-      name,
-    ],
-    prepare: true,
-  }));
+  const { run_id, created_at } = rows;
+  const [text, name] = "thread_id" in rows ? [OF_THREAD, rows.thread_id] : [OF_SESSION, rows.session_id];
+  const of = rows.events.length;
+  const numbered = rows.events.map((event, index) => ({ event, before: of - index - 1 }));
+  return Array.from(inPortions(numbered), (portion) => {
+    const params = portion.flatMap(({ event, before }) => [before, ...columnsOf(event, run_id)]);
+    return { sql: text(dialect, portion.length), params: [created_at, run_id, ...params, name], prepare: true };
+  });
+}
+
+function columnsOf(event: NewEvent, run_id: string | null): [ordinal: number | null, event: string, data: string] {
+  const data = jsonText(withRunId(event.data, run_id), `the data of a ${event.event} event`);
+  return [event.ordinal ?? null, event.event, data];
 }
 
 /** The numbers that `insertEvents` gave, once the thread's row said how far it is now. */

@@ -48,6 +48,11 @@ export class SqliteConnection {
     return result;
   }
 
+  /** One of the few that bracket every transaction. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
+  }
+
   exec(sql: string): void {
     this.#db.exec(sql);
   }

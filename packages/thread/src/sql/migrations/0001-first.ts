@@ -208,7 +208,6 @@ function checkpoints({ bigint, bytes, text, clustered }: Dialect): string[] {
   primary key (thread, seq)
 )${clustered}`,
     "create unique index checkpoints_by_id on checkpoints (thread, ns, checkpoint_id)",
-    "create index checkpoints_newest on checkpoints (thread, ns, seq)",
     `create table checkpoint_writes (
   thread ${bigint} not null,
   ns ${text} not null,
