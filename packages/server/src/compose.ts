@@ -25,6 +25,7 @@ import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
+import { createWorkspaces } from "./timeline/workspace/workspaces.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
 import { confineArtifacts } from "./tool/confined-artifacts.ts";
 import type { ToolDefinition } from "./tool/tool.ts";
@@ -107,6 +108,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,
   });
+  const workspaces = createWorkspaces({
+    snapshots: storage.snapshots,
+    root,
+    onError: (error) => options.onError(error, ""),
+  });
   const webhooks = createWebhooks({
     storage,
     settings: config.webhooks,
@@ -121,7 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     ...options.engine,
     storage,
     saver: checkpointer,
-    executor: createGraphExecutor({ storage, openAgent }),
+    executor: createGraphExecutor({ storage, openAgent, workspaces }),
     revisionOf: ({ agent_name, scopes }) =>
       shared(JSON.stringify([agent_name, scopes]), async () => {
         return (await agents.resolveForSession(agent_name, scopes)).revision;
@@ -165,7 +171,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       await drain(drain_ms);
       await webhooks.stop(drain_ms);
       agents.close();
-      await Promise.all([tools.close(), sandboxes.close()]);
+      await Promise.all([tools.close(), sandboxes.close(), workspaces.close()]);
     },
   };
 }

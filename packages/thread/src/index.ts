@@ -28,9 +28,8 @@ export { Store } from "./checkpoint/store.ts";
 export type * from "./definition-store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export type * from "./rate-limit-store.ts";
+export { decodeTree } from "./snapshot/decode-tree.ts";
 export {
-  applyTreeChanges,
-  decodeTree,
   EMPTY_TREE,
   type EntryType,
   encodeTree,
@@ -43,6 +42,7 @@ export {
 } from "./snapshot/tree.ts";
 export type * from "./snapshot-store.ts";
 export { backupSqlite, type SqliteBackupOptions } from "./sql/sqlite-backup.ts";
+export { unifiedDiff } from "./sql/unified-diff.ts";
 export type * from "./storage.ts";
 export { type StorageTarget, storageTarget } from "./storage-target.ts";
 export { type ContextOptions, contextText } from "./task/context-text.ts";

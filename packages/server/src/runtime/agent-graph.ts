@@ -19,6 +19,8 @@ export interface AgentGraphParts {
   /** Which model an agent of the tree uses; the session's own agent's is given apart. */
   modelOf(agent: AgentDefinition): BaseChatModel;
   onCrash(tool: string): OnCrash;
+  /** Whether it may change files. */
+  writes(tool: string): boolean;
   refusalFor(agent: AgentDefinition): ToolRefusal;
   approvalsOf(agent: AgentDefinition): Readonly<Record<string, ApprovalRule>>;
   /** What the workspace's own files (AGENTS.md) tell every agent. */
@@ -72,6 +74,7 @@ function middlewareOf(agent: AgentDefinition, parts: AgentGraphParts, isRoot: bo
       agent_name: agent.name,
       isRoot,
       onCrash: parts.onCrash,
+      writes: parts.writes,
       approvals: parts.approvalsOf(agent),
       refusal: parts.refusalFor(agent),
     }),

@@ -167,6 +167,7 @@ async function buildGraph(
     }),
     modelOf: ({ name }) => models.get(name) as BaseChatModel,
     onCrash: (name) => known.get(name)?.on_crash ?? "never",
+    writes: (name) => !["read", "network"].includes(known.get(name)?.effect ?? "execute"),
     refusalFor,
     approvalsOf: ({ interrupt_on }) => Object.fromEntries(approvalRules(interrupt_on)),
     memory,

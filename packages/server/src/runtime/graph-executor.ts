@@ -4,6 +4,7 @@ import { LEASE, type Storage } from "@cognition/thread";
 import { isGraphDrained, RunControl } from "@langchain/langgraph";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
 import { RunInput } from "../run/run-input.ts";
+import type { Workspaces } from "../timeline/workspace/workspaces.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult, lastAssistant } from "./graph-result.ts";
@@ -21,6 +22,7 @@ export interface GraphExecutorOptions {
   storage: Storage;
   /** The graph, the model and the sandbox that a run needs; the same ones for the same revision, model and session. */
   openAgent(work: RunWork, input: RunInput): Promise<OpenedAgent>;
+  workspaces: Pick<Workspaces, "begin">;
 }
 
 /** How long a tool that was told to stop may take, before it is recorded as unknown. */
@@ -33,7 +35,7 @@ interface Running {
 }
 
 /** Runs agents on threads, with LangGraph. */
-export function createGraphExecutor({ storage, openAgent }: GraphExecutorOptions): Executor {
+export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExecutorOptions): Executor {
   const running = new WeakMap<RunWork, Running>();
 
   async function open(work: RunWork): Promise<Running & { input: RunInput }> {
@@ -44,9 +46,11 @@ export function createGraphExecutor({ storage, openAgent }: GraphExecutorOptions
     const usage = createUsageMeter(work.claimed.run.usage);
     const { usageOf, root_agent, sandbox, pipelined = false } = agent;
     work.lease.pipelined = pipelined;
+    const workspace = await workspaces.begin(work.session, work.lease);
+    work.lease.snapshot = () => workspace.snapshot_id;
     const one: Running = {
       agent,
-      scope: { work, sandbox, usage, root_agent, journal: storage, ...emptyScope() },
+      scope: { work, sandbox, workspace, usage, root_agent, journal: storage, ...emptyScope() },
       events: createModelEvents({ work, root_agent, usage, usageOf }),
     };
     running.set(work, one);
@@ -132,6 +136,8 @@ function withContext(config: ReturnType<typeof configFor>, context: Record<strin
 async function settle(storage: Storage, one: Running, input: RunInput): Promise<void> {
   const { scope, agent, events } = one;
   await Promise.race([Promise.allSettled(scope.calls.values()), delay(STOPPING_MS, undefined, { ref: false })]);
+  // What a tool that was stopped has left behind is part of where the files stand.
+  if (scope.begun.size > 0) await scope.workspace.after();
   const calls = await closeJournal(storage, scope);
   const { signal: _, ...config } = configFor(one);
   const message = input.kind === "message" ? userMessage(input) : undefined;

@@ -11,6 +11,8 @@ import type { ToolRefusal } from "./tool-gate.ts";
 
 export interface JournalOptions extends Caller {
   onCrash: (tool: string) => OnCrash;
+  /** Whether it may change files. */
+  writes: (tool: string) => boolean;
   approvals: Readonly<Record<string, ApprovalRule>>;
   refusal: ToolRefusal;
 }
@@ -35,7 +37,8 @@ export function createJournalMiddleware(options: JournalOptions) {
       const { configurable = {} } = request.runtime as Runtime;
       const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
       const on_crash = options.onCrash(decided.name);
-      return journaledCall(scope, { caller: options, call: decided, checkpoint_ns, on_crash, run });
+      const writes = options.writes(decided.name);
+      return journaledCall(scope, { caller: options, call: decided, checkpoint_ns, on_crash, writes, run });
     },
   });
 }

@@ -35,6 +35,7 @@ export function journalTool<T extends StructuredToolInterface>(tool: T, options:
       call,
       checkpoint_ns,
       on_crash,
+      writes: true,
       rethrow: true,
       run: async () => (await tool.invoke({ ...call, type: "tool_call" } as never, config)) as ToolMessage,
     });

@@ -16,6 +16,8 @@ export interface JournaledCall {
   call: ToolCall;
   checkpoint_ns: string;
   on_crash: OnCrash;
+  /** Whether it may change files. */
+  writes: boolean;
   /** What a tool throws is told to the model, unless its own graph has to deal with it. */
   rethrow?: boolean;
   run(): Promise<ToolResult>;
@@ -61,7 +63,7 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
   const { caller, call, key, run } = journaled;
   const { work, journal } = scope;
   try {
-    const result = await inCall(callScope, run);
+    const result = await inCall(callScope, () => (journaled.writes ? keepingFiles(scope, run) : run()));
     if (scope.closed) throw work.signal.reason; // too late: what became of it is recorded as unknown
     const outcome = outcomeOf(result);
     const { exit_code } = callScope;
@@ -70,6 +72,16 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
     return result;
   } catch (error) {
     return endBadly(scope, journaled, error);
+  }
+}
+
+/** What the tool did to files is stored before its result is: a result that is known has its files, on every node. */
+async function keepingFiles({ workspace }: RunScope, run: () => Promise<ToolResult>): Promise<ToolResult> {
+  await workspace.before();
+  try {
+    return await run();
+  } finally {
+    await workspace.after();
   }
 }
 

@@ -3,12 +3,15 @@ import { AppError, type PlanItem } from "@cognition/contract";
 import type { ToolJournal } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { RunWorkspace } from "../timeline/workspace/run-workspace.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
 /** What belongs to the run that the code at hand works for. Graphs are built once and serve many runs. */
 export interface RunScope {
   work: RunWork;
   sandbox: Sandbox;
+  /** Where the files stand, step by step. */
+  workspace: RunWorkspace;
   usage: UsageMeter;
   /** The session's own agent: events of the others carry their name. */
   root_agent: string;

@@ -114,6 +114,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     if (parent_id && !thread.channelsOf(ns, parent_id)) await this.#loadChannels(thread, { thread_id, ns, parent_id });
     if (ns === "" && thread.session_id === undefined) await thread.findSession();
     const seen = ns === "" ? this.#seen.find(writer, thread_id) : undefined;
+    const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
     let events: NewEvent[] | undefined;
     const written = hand(thread, writer, (encoder) => {
       const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
@@ -132,6 +133,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         parent_id: parent_id ?? null,
         body: toBytes(bodyJson(body)),
         metadata: JSON.stringify(encodeValue(noted(metadata, ns, writer), `${where}, metadata`)),
+        snapshot,
       };
       const op: WriteOp = { checkpoint: { ...row, channels: body.channels }, expectedHead: seen };
       if (ns !== "") return op;

@@ -59,8 +59,8 @@ type Run = (sql: string, params: SqlValue[]) => Statement;
 function copyAll(run: Run, source: number, copy: number): Statement[] {
   return [
     run(
-      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
-       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata from checkpoints where thread = ?`,
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
+       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata, snapshot from checkpoints where thread = ?`,
       [copy, source],
     ),
     run(
@@ -109,8 +109,8 @@ function bodyOf({ body, checkpoint_id }: SourceRow): CheckpointBody {
 function copyCheckpoint(run: Run, source: number, copy: number, seq: number): Statement[] {
   return [
     run(
-      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
-       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata from checkpoints where thread = ? and seq = ?`,
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
+       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata, snapshot from checkpoints where thread = ? and seq = ?`,
       [copy, source, seq],
     ),
     run(
@@ -136,8 +136,8 @@ function copySubgraphs(run: Run, source: number, copy: number, seq: number): Sta
   const params = [copy, source, seq, source, seq, seq];
   return [
     run(
-      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
-       select cast(? as bigint), c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata from checkpoints c where ${within}`,
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
+       select cast(? as bigint), c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata, c.snapshot from checkpoints c where ${within}`,
       params,
     ),
     run(

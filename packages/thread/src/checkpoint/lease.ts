@@ -21,6 +21,8 @@ export interface WriterLease {
   metadata?: Readonly<Record<string, unknown>>;
   /** The events of the step that ends with this checkpoint; its own `checkpoint` event among them. */
   takeEvents?: (checkpoint: { checkpoint_id: string; step: number }) => NewEvent[];
+  /** Where the files of the workspace stand: what a root checkpoint that is written now can be gone back to with. */
+  snapshot?: () => string | undefined;
   /** They are in the log, with these ids. */
   committed?: (ids: number[]) => void;
   /** A write was refused: the run belongs to another writer, or its thread is gone. Stop working. */

@@ -84,6 +84,7 @@ export interface CheckpointInsert {
   parent_id: string | null;
   body: Uint8Array;
   metadata: string;
+  snapshot: string | null;
   /** Its place among the `of` checkpoints of this write, from 1. */
   place: number;
   of: number;
@@ -91,14 +92,23 @@ export interface CheckpointInsert {
 
 /** The same id again replaces what it held, and keeps its place in the order. */
 export function insertCheckpoint(dialect: Dialect, row: CheckpointInsert): Statement {
-  const sql = `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+  const sql = `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
     select t.pk, t.checkpoint_seq - cast(? as ${dialect.bigint}), cast(? as text), cast(? as text), cast(? as text),
-      cast(? as ${dialect.bytes}), cast(? as text)
+      cast(? as ${dialect.bytes}), cast(? as text), cast(? as text)
     from threads t where t.thread_id = ?
     on conflict (thread, ns, checkpoint_id) do update
-    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id`;
-  const { ns, checkpoint_id, parent_id, body, metadata, thread_id } = row;
-  return prepared(dialect, sql, [row.of - row.place, ns, checkpoint_id, parent_id, body, metadata, thread_id]);
+    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`;
+  const { ns, checkpoint_id, parent_id, body, metadata, snapshot, thread_id } = row;
+  return prepared(dialect, sql, [
+    row.of - row.place,
+    ns,
+    checkpoint_id,
+    parent_id,
+    body,
+    metadata,
+    snapshot,
+    thread_id,
+  ]);
 }
 
 export interface WriteInsert {

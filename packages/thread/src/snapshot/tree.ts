@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { AppError } from "@cognition/contract";
 
 /** A regular file, a symbolic link (its object holds the target) or a folder (its object is a tree). */
 export type EntryType = "file" | "link" | "tree";
@@ -22,10 +21,9 @@ export interface TreeChange {
   gone: string[];
 }
 
-type Cell = [name: string, type: string, hash: string];
+export type Cell = [name: string, type: string, hash: string];
 
 const LETTERS: Record<EntryType, string> = { file: "f", link: "l", tree: "d" };
-const TYPES: Record<string, EntryType> = { f: "file", l: "link", d: "tree" };
 /** 192 bits: no two contents ever share a name, and a tree of many entries stays short. */
 const HASH_BYTES = 24;
 
@@ -51,24 +49,6 @@ export function encodeTreeChange({ base, set, gone }: TreeChange): Uint8Array {
   return Buffer.from(JSON.stringify({ base, set: set.map(toCell), gone }));
 }
 
-export function decodeTree(content: Uint8Array): TreeEntry[] {
-  return (parse(content) as Cell[]).map(fromCell);
-}
-
-export function decodeTreeChange(content: Uint8Array): TreeChange {
-  const { base, set, gone } = parse(content) as { base: string; set: Cell[]; gone: string[] };
-  return { base, set: set.map(fromCell), gone };
-}
-
-export function applyTreeChanges(entries: readonly TreeEntry[], changes: readonly TreeChange[]): TreeEntry[] {
-  const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  for (const { set, gone } of changes) {
-    for (const name of gone) byName.delete(name);
-    for (const entry of set) byName.set(entry.name, entry);
-  }
-  return sortEntries([...byName.values()]);
-}
-
 export function sortEntries(entries: TreeEntry[]): TreeEntry[] {
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
@@ -78,18 +58,4 @@ export const EMPTY_TREE = hashTree(encodeTree([]));
 
 function toCell({ name, type, mode, hash }: TreeEntry): Cell {
   return [name, `${LETTERS[type]}${mode.toString(8)}`, hash];
-}
-
-function fromCell([name, kind, hash]: Cell): TreeEntry {
-  const type = TYPES[kind[0] ?? ""];
-  if (!type) throw new AppError("corrupt_data", `An entry of a stored folder is of no known kind: ${kind}`);
-  return { name, type, mode: Number.parseInt(kind.slice(1), 8), hash };
-}
-
-function parse(content: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString());
-  } catch (cause) {
-    throw new AppError("corrupt_data", "A stored folder is not readable", { cause });
-  }
 }

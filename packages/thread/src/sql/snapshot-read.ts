@@ -1,5 +1,6 @@
 import { AppError } from "@cognition/contract";
-import { applyTreeChanges, decodeTree, decodeTreeChange, EMPTY_TREE, encodeTree } from "../snapshot/tree.ts";
+import { applyTreeChanges, decodeTree, decodeTreeChange } from "../snapshot/decode-tree.ts";
+import { EMPTY_TREE, encodeTree } from "../snapshot/tree.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { unpack } from "./snapshot-pack.ts";

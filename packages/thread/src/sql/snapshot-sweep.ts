@@ -1,5 +1,5 @@
 import type { Scope } from "@cognition/contract";
-import { decodeTree } from "../snapshot/tree.ts";
+import { decodeTree } from "../snapshot/decode-tree.ts";
 import type { NewSnapshotObject, SweepReport } from "../snapshot-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";

@@ -1,0 +1,119 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { entryAt } from "./check-changes.ts";
+import { entryPath, fsPath, type HeldFolder, isGone, listingPath, toText } from "./held-folder.ts";
+import { inFolders } from "./in-folders.ts";
+import { isSameEntry, type PathChange } from "./path-change.ts";
+import { UNFINISHED } from "./scan-workspace.ts";
+import { WorkspaceProblem } from "./workspace-problem.ts";
+
+/** Takes away what the changes leave out, the deepest first. A folder that still holds something stays. */
+export function removePaths(root: string, changes: readonly PathChange[]): void {
+  inFolders(root, changes, (folder, name) => {
+    if (!folder) return;
+    const path = fsPath(entryPath(folder, name));
+    const current = entryAt(folder, name);
+    if (current?.type === "tree") ignoring(["ENOTEMPTY", "EEXIST", "ENOENT", "EBUSY"], () => rmdirSync(path));
+    else if (current) ignoring(["ENOENT"], () => unlinkSync(path));
+  });
+}
+
+/** The highest first, so that each has a folder to be in. */
+export function makeFolders(root: string, changes: readonly PathChange[]): void {
+  inFolders(root, changes, (folder, name, { path }) => {
+    if (!folder) throw inTheWay(path);
+    ignoring(["EEXIST"], () => mkdirSync(fsPath(entryPath(folder, name)), 0o755));
+    if (entryAt(folder, name)?.type !== "tree") throw inTheWay(path);
+  });
+}
+
+/** Each file as a whole or not at all: beside its place first, then into it. */
+export function writeFiles(
+  root: string,
+  changes: readonly PathChange[],
+  contents: ReadonlyMap<string, Uint8Array>,
+): void {
+  inFolders(root, changes, (folder, name, { path, after }) => {
+    if (!folder || !after) throw inTheWay(path);
+    if (isSameEntry(entryAt(folder, name), after)) return;
+    const content = contents.get(after.hash);
+    if (!content) throw new Error(`No content was given for ${toText(path)}`);
+    removeUnfinished(folder);
+    const beside = fsPath(entryPath(folder, `${UNFINISHED}${process.pid}`));
+    if (after.type === "link") symlinkSync(Buffer.from(content), beside);
+    else writeWhole(beside, content, after.mode);
+    moveInto(beside, fsPath(entryPath(folder, name)), path);
+  });
+}
+
+/** Moves what nobody knows of out of the way, to a name of its own beside its place. */
+export function setAside(root: string, changes: readonly PathChange[], suffix: string): void {
+  inFolders(root, changes, (folder, name) => {
+    if (!folder || !entryAt(folder, name)) return;
+    renameSync(fsPath(entryPath(folder, name)), fsPath(entryPath(folder, `${name}${suffix}`)));
+  });
+}
+
+export function setModes(root: string, changes: readonly PathChange[]): void {
+  inFolders(root, changes, (folder, name, { after }) => {
+    if (folder && after && entryAt(folder, name)?.type === "tree")
+      chmodSync(fsPath(entryPath(folder, name)), after.mode);
+  });
+}
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+function writeWhole(path: string | Buffer, content: Uint8Array, mode: number): void {
+  const fd = openSync(path, NEW_FILE, 0o600);
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(fd, content, at);
+    fchmodSync(fd, mode);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function moveInto(beside: string | Buffer, place: string | Buffer, path: string): void {
+  try {
+    renameSync(beside, place);
+  } catch (error) {
+    unlinkSync(beside);
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "EISDIR" || code === "ENOTEMPTY" || code === "EEXIST" ? inTheWay(path) : error;
+  }
+}
+
+/** What a restore that was killed in this folder has left. */
+function removeUnfinished(folder: HeldFolder): void {
+  for (const name of readdirSync(listingPath(folder), { encoding: "latin1" })) {
+    if (name.startsWith(UNFINISHED)) ignoring(["ENOENT"], () => unlinkSync(fsPath(entryPath(folder, name))));
+  }
+}
+
+function ignoring(codes: readonly string[], work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (isGone(error) && codes.includes("ENOENT")) return;
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
+
+function inTheWay(path: string): WorkspaceProblem {
+  const message =
+    `"${toText(path)}" can't be restored: something that no snapshot holds is in its place. What was restored so far is ` +
+    "kept, and the rest follows once it is moved away.";
+  return new WorkspaceProblem("file_conflict", message, { files: [toText(path)] });
+}

@@ -1,0 +1,53 @@
+import { readdir } from "node:fs/promises";
+import type { Session } from "@cognition/contract";
+import { EMPTY_TREE } from "@cognition/thread";
+import { toBytes } from "./held-folder.ts";
+import type { PathChange } from "./path-change.ts";
+import { applyRestore } from "./restore-folder.ts";
+import type { RunWorkspaceParts } from "./run-workspace.ts";
+import { createStoredTrees } from "./stored-trees.ts";
+
+export type WorkspacePlace = Pick<Session, "id" | "thread_id" | "scopes" | "workspace_path">;
+
+export interface FolderSync {
+  /** The snapshot where the thread's files stand, for every node. */
+  standing(session: WorkspacePlace): Promise<string>;
+  /** Where this node's folder stands; undefined where nobody can tell. */
+  found(session: WorkspacePlace, folder: string): Promise<string | undefined>;
+  /** Brings the folder there. With `overwrite`, also over what nobody knows of; otherwise that is kept beside it. */
+  bring(session: WorkspacePlace, folder: string, to: string, as: { own: boolean; overwrite: boolean }): Promise<void>;
+}
+
+export function createFolderSync(parts: RunWorkspaceParts, now: () => number): FolderSync {
+  const { store, thread, markers } = parts;
+
+  async function found(session: WorkspacePlace, folder: string): Promise<string | undefined> {
+    const marked = await markers.read(session.id, folder);
+    if (marked !== undefined) return marked;
+    return (await readdir(folder)).every((name) => name === ".cognition") ? EMPTY_TREE : undefined;
+  }
+
+  /** What nobody knows of is kept beside what takes its place. */
+  async function setAside(root: string, changes: readonly PathChange[]): Promise<void> {
+    const states = await thread.ask("check", { root, changes });
+    const unknown = changes.filter((_, i) => states[i] === "other");
+    await thread.ask("setAside", { root, changes: unknown, suffix: `.local-${now().toString(36)}` });
+  }
+
+  return {
+    standing: async ({ thread_id }) => (await store.currentSnapshot(thread_id)) ?? EMPTY_TREE,
+    found,
+    bring: async (session, folder, to, { own, overwrite }) => {
+      const from = await found(session, folder);
+      if (from === to) return;
+      // A folder that others work in and that we know nothing of is taken as it is.
+      if (from !== undefined || own) {
+        const changes = await createStoredTrees(store, session.scopes).diff(from ?? EMPTY_TREE, to);
+        const restore = { scope: session.scopes, root: toBytes(folder), changes };
+        if (!overwrite) await setAside(restore.root, changes);
+        await applyRestore(parts, restore);
+      }
+      await markers.write(session.id, folder, to);
+    },
+  };
+}

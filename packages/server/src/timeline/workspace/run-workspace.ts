@@ -1,0 +1,140 @@
+import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/contract";
+import { EMPTY_TREE, type Lease } from "@cognition/thread";
+import { type CaptureParts, captureFolder } from "./capture-folder.ts";
+import { editTree } from "./edit-tree.ts";
+import type { FolderMarkers } from "./folder-marker.ts";
+import { toBytes } from "./held-folder.ts";
+import { createStoredTrees } from "./stored-trees.ts";
+import type { Turns } from "./turns.ts";
+
+/** The files of a run's session, as the run keeps track of them. */
+export interface RunWorkspace {
+  /** Where the files stand, as far as it is stored. */
+  readonly snapshot_id: string;
+  /** A tool that may write is about to start. */
+  before(): Promise<void>;
+  /** A tool that may write has ended, or was stopped: its changes are stored when this resolves. */
+  after(): Promise<void>;
+}
+
+export interface RunPlace {
+  session: Pick<Session, "id" | "thread_id" | "scopes">;
+  lease: Lease;
+  folder: string;
+  /** Whether nobody else works in the folder. */
+  own: boolean;
+  /** The snapshot where the files stand. */
+  stood: string;
+  /** Whether there is nothing in the folder. */
+  empty: boolean;
+}
+
+export interface RunWorkspaceParts extends CaptureParts {
+  markers: FolderMarkers;
+  turn: Turns;
+  /** A step whose files could not be stored: it can't be gone back to with its files, and the run goes on. */
+  onError(error: unknown): void;
+}
+
+/** Errors that say that the run is not this node's any more, or that nothing can be stored at all. */
+const OF_THE_RUN: readonly ErrorCode[] = [
+  "stale_epoch",
+  "run_ended",
+  "thread_deleted",
+  "thread_not_found",
+  "run_not_found",
+  "storage_unavailable",
+  "storage_closed",
+];
+
+const SWEPT = "The files of the workspace were swept while they were being stored";
+const ATTEMPTS = 3;
+
+/** The caller has brought the folder to where the files stand, and holds its turn. */
+export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace): Promise<RunWorkspace> {
+  const keeper = new Keeper(parts, place);
+  const { session, folder, own, stood, empty } = place;
+  if (!empty && (own || stood === EMPTY_TREE)) await keeper.attempt(() => keeper.takeAll());
+  await parts.markers.write(session.id, folder, keeper.snapshot_id);
+  return {
+    get snapshot_id() {
+      return keeper.snapshot_id;
+    },
+    before: () => parts.turn(folder, () => keeper.attempt(() => keeper.before())),
+    after: () => parts.turn(folder, () => keeper.attempt(() => keeper.after())),
+  };
+}
+
+class Keeper {
+  readonly #parts: RunWorkspaceParts;
+  readonly #place: RunPlace;
+  readonly #at: { scope: Session["scopes"]; root: string };
+  snapshot_id: string;
+  /** The folder as it was before the tools that run now; only where others work in it too. */
+  #seen: string | undefined;
+  #active = 0;
+
+  constructor(parts: RunWorkspaceParts, place: RunPlace) {
+    this.#parts = parts;
+    this.#place = place;
+    this.#at = { scope: place.session.scopes, root: toBytes(place.folder) };
+    this.snapshot_id = place.stood;
+  }
+
+  async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isAppError(error, ...OF_THE_RUN)) throw error;
+      this.#parts.onError(error);
+    }
+  }
+
+  async before(): Promise<void> {
+    const { thread, limits } = this.#parts;
+    if (this.#active++ > 0 || this.#place.own) return;
+    this.#seen = (await thread.ask("scan", { root: this.#at.root, limits })).tree;
+  }
+
+  async after(): Promise<void> {
+    this.#active = Math.max(0, this.#active - 1);
+    await (this.#place.own ? this.takeAll() : this.#takeChanges());
+  }
+
+  /** All that is in the folder. What was swept while it was being named is stored again. */
+  async takeAll(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { tree, objects, bytes } = await captureFolder(this.#parts, { ...this.#at, base: this.snapshot_id });
+      if (await this.#save(tree, objects, bytes)) return;
+    }
+    throw new AppError("storage_busy", SWEPT);
+  }
+
+  /** Only what changed while our tools were at work: the rest of the folder is others'. */
+  async #takeChanges(): Promise<void> {
+    const { store, thread } = this.#parts;
+    const { scope, root } = this.#at;
+    const seen = this.#seen;
+    if (seen === undefined) return;
+    const { tree, objects, bytes } = await captureFolder(this.#parts, { scope, root, base: seen });
+    const changes = await thread.ask("changes", { root, from: seen, to: tree });
+    this.#seen = tree;
+    if (!changes) throw new AppError("internal", "What the tools have changed can't be told any more");
+    if (changes.length === 0) return;
+    const edited = await editTree(createStoredTrees(store, scope), this.snapshot_id, changes);
+    const added = await store.putObjects(scope, edited.objects);
+    const named = [...edited.objects.map(({ hash }) => hash), ...objects];
+    if (!(await this.#save(edited.tree, named, bytes + added))) throw new AppError("storage_busy", SWEPT);
+  }
+
+  async #save(tree: string, objects: readonly string[], bytes: number): Promise<boolean> {
+    if (tree === this.snapshot_id) return true;
+    const { session, lease, folder } = this.#place;
+    const { thread_id } = session;
+    const snapshot = { thread_id, snapshot_id: tree, objects, bytes, lease };
+    if ((await this.#parts.store.saveSnapshot(snapshot)).length > 0) return false;
+    this.snapshot_id = tree;
+    await this.#parts.markers.write(session.id, folder, tree);
+    return true;
+  }
+}

@@ -1,0 +1,133 @@
+import { readdir } from "node:fs/promises";
+import { type FileChange, isAppError, type Scope } from "@cognition/contract";
+import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
+import { ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
+import { captureFolder } from "./capture-folder.ts";
+import { describeChanges } from "./describe-changes.ts";
+import { createFolderMarkers } from "./folder-marker.ts";
+import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
+import { toBytes } from "./held-folder.ts";
+import type { PathChange } from "./path-change.ts";
+import { checkRestore } from "./restore-folder.ts";
+import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
+import { createStoredTrees } from "./stored-trees.ts";
+import { createTurns } from "./turns.ts";
+import { createWorkspaceThread } from "./workspace-thread.ts";
+
+export interface WorkspacesOptions {
+  snapshots: SnapshotStore;
+  /** Where sessions have their folders, an absolute path. */
+  root: string;
+  /** Larger files are not part of snapshots. */
+  max_file_bytes?: number;
+  /** What the snapshots of one scope may take. */
+  quota_bytes?: number;
+  now?: () => number;
+  /** A step whose files could not be stored; its run goes on. */
+  onError(error: unknown): void;
+}
+
+/** The folders of sessions on this node, and where they stand in the storage. */
+export interface Workspaces {
+  /** Finishes a restore, brings this node's folder to where the files stand, and takes in what people did meanwhile. */
+  begin(session: WorkspacePlace, lease: Lease): Promise<RunWorkspace>;
+  /** What going from one snapshot to the other would change, and which files of this node's folder are in the way. */
+  plan(session: WorkspacePlace, from: string, to: string): Promise<{ changes: PathChange[]; conflicts: string[] }>;
+  /** Brings this node's folder to where the files stand, if it has one. Safe to repeat. */
+  settle(session: WorkspacePlace, overwrite: boolean): Promise<void>;
+  /** Stores the folder as it is now, without making it the place where the files stand. */
+  look(session: WorkspacePlace): Promise<string>;
+  /** Where the thread's files stand. */
+  standing(session: WorkspacePlace): Promise<string>;
+  diff(scope: Scope, from: string, to: string): Promise<FileChange[]>;
+  describe(scope: Scope, changes: readonly PathChange[]): Promise<FileChange[]>;
+  close(): Promise<void>;
+}
+
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+const QUOTA_BYTES = 2 * 1024 * 1024 * 1024;
+
+export function createWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { snapshots, root } = options;
+  const parts = partsOf(options);
+  const sync = createFolderSync(parts, options.now ?? Date.now);
+  const { turn } = parts;
+  const inTurn = <T>(session: WorkspacePlace, work: (folder: string) => Promise<T>): Promise<T> => {
+    const folder = workspaceOf(root, session);
+    return turn(folder, () => work(folder));
+  };
+
+  return {
+    begin: (session, lease) =>
+      inTurn(session, async (folder) => {
+        const own = ownsFolder(session);
+        const stood = await sync.standing(session);
+        await sync.bring(session, folder, stood, { own, overwrite: false });
+        const empty = stood === EMPTY_TREE && (await readdir(folder)).length === 0;
+        return openRunWorkspace(parts, { session, lease, folder, stood, own, empty });
+      }),
+    plan: async (session, from, to) => {
+      const changes = await createStoredTrees(snapshots, session.scopes).diff(from, to);
+      return inTurn(session, async (folder) => {
+        // Where another node has the files, it is seen there whether something is in the way.
+        const here = (await isThere(folder)) && (await sync.found(session, folder)) === from;
+        const conflicts = here ? await conflictsIn(parts, session, folder, changes) : [];
+        return { changes, conflicts };
+      });
+    },
+    settle: (session, overwrite) =>
+      inTurn(session, async (folder) => {
+        if (!(await isThere(folder))) return;
+        const own = ownsFolder(session);
+        await sync.bring(session, folder, await sync.standing(session), { own, overwrite });
+      }),
+    look: (session) =>
+      inTurn(session, async (folder) => {
+        if (!(await isThere(folder))) return sync.standing(session);
+        const place = { scope: session.scopes, root: toBytes(folder) };
+        return (await captureFolder(parts, place)).tree;
+      }),
+    standing: sync.standing,
+    diff: async (scope, from, to) =>
+      describeChanges(snapshots, scope, await createStoredTrees(snapshots, scope).diff(from, to)),
+    describe: (scope, changes) => describeChanges(snapshots, scope, changes),
+    close: () => parts.thread.close(),
+  };
+}
+
+function partsOf(options: WorkspacesOptions): RunWorkspaceParts {
+  return {
+    store: options.snapshots,
+    thread: createWorkspaceThread(),
+    limits: { maxFileBytes: options.max_file_bytes ?? MAX_FILE_BYTES, exclude: [".cognition"] },
+    quota_bytes: options.quota_bytes ?? QUOTA_BYTES,
+    markers: createFolderMarkers(options.root),
+    turn: createTurns(),
+    onError: options.onError,
+  };
+}
+
+async function conflictsIn(
+  parts: RunWorkspaceParts,
+  { scopes }: WorkspacePlace,
+  folder: string,
+  changes: readonly PathChange[],
+): Promise<string[]> {
+  try {
+    await checkRestore(parts, { scope: scopes, root: toBytes(folder), changes });
+    return [];
+  } catch (error) {
+    if (!isAppError(error, "file_conflict")) throw error;
+    return error.details["files"] as string[];
+  }
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  try {
+    await readdir(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}

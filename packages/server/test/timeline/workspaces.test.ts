@@ -1,0 +1,282 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { EMPTY_TREE } from "@cognition/thread";
+import { afterEach, describe, expect, it } from "vitest";
+import { contentsOf } from "./folder-contents.ts";
+import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
+
+const opened: OpenedWorkspaces[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+async function open(...options: Parameters<typeof openWorkspaces>): Promise<OpenedWorkspaces> {
+  const one = await openWorkspaces(...options);
+  opened.push(one);
+  return one;
+}
+
+describe("a snapshot", () => {
+  it("is of what tools and shells changed, and a step that changed nothing writes nothing", async () => {
+    const { workspaces, storage, start } = await open();
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    expect(run.snapshot_id).toBe(EMPTY_TREE);
+    expect(await storage.snapshots.currentSnapshot(session.thread_id)).toBeNull();
+    execFileSync("sh", ["-c", "mkdir -p a/b && printf one > a/b/c.txt"], { cwd: folder });
+    await run.before();
+    await run.after();
+    const first = run.snapshot_id;
+    expect(first).not.toBe(EMPTY_TREE);
+    const bytes = await storage.snapshots.snapshotBytes({});
+    await run.after();
+    expect(run.snapshot_id).toBe(first);
+    expect(await storage.snapshots.snapshotBytes({})).toBe(bytes);
+    expect(await workspaces.diff({}, EMPTY_TREE, first)).toMatchObject([{ path: "a/b/c.txt", change: "added" }]);
+  });
+
+  it("sees an edit that leaves size and times as they were", async () => {
+    const { workspaces, start } = await open();
+    const { session, lease, folder } = await start();
+    const file = join(folder, "a.txt");
+    writeFileSync(file, "one");
+    const run = await workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    const { mtime, atime } = lstatSync(file);
+    writeFileSync(file, "two");
+    utimesSync(file, atime, mtime);
+    await run.after();
+    expect(run.snapshot_id).not.toBe(first);
+    renameSync(file, join(folder, "b.txt"));
+    await run.after();
+    expect(await workspaces.diff({}, first, run.snapshot_id)).toMatchObject([
+      { path: "a.txt", change: "deleted" },
+      { path: "b.txt", change: "added" },
+    ]);
+  });
+
+  it("leaves out what .gitignore and the size limit exclude, and every .git; never writes to them", async () => {
+    const { workspaces, start } = await open({ max_file_bytes: 1_000 });
+    const { session, lease, folder } = await start();
+    execFileSync("git", ["init", "-q", folder], { stdio: "ignore" });
+    const before = contentsOf(join(folder, ".git"));
+    mkdirSync(join(folder, "sub/build"), { recursive: true });
+    mkdirSync(join(folder, "vendor/.git"), { recursive: true });
+    writeFileSync(join(folder, ".gitignore"), "*.log\nbuild/\n!keep.log\n");
+    writeFileSync(join(folder, "sub/.gitignore"), "!sub.log\nsecret*\n");
+    for (const path of ["a.log", "keep.log", "sub/sub.log", "sub/b.log", "sub/secret.txt", "sub/build/x", "plain"]) {
+      writeFileSync(join(folder, path), path);
+    }
+    writeFileSync(join(folder, "vendor/.git/config"), "x");
+    writeFileSync(join(folder, "large"), "x".repeat(1_001));
+    const run = await workspaces.begin(session, lease);
+    const paths = (await workspaces.diff({}, EMPTY_TREE, run.snapshot_id)).map(({ path }) => path);
+    expect(paths).toEqual([".gitignore", "keep.log", "plain", "sub/.gitignore", "sub/sub.log"]);
+    writeFileSync(join(folder, ".gitignore"), "plain\n");
+    await run.after();
+    const now = (await workspaces.diff({}, EMPTY_TREE, run.snapshot_id)).map(({ path }) => path);
+    expect(now).toEqual([
+      ".gitignore",
+      "a.log",
+      "keep.log",
+      "sub/.gitignore",
+      "sub/b.log",
+      "sub/build/x",
+      "sub/sub.log",
+    ]);
+    expect(contentsOf(join(folder, ".git"))).toEqual(before);
+  });
+
+  it("reports what it can't store, and the run goes on with the one before", async () => {
+    const { workspaces, start, errors } = await open({ quota_bytes: 10 });
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "a"), "more than ten bytes");
+    await run.after();
+    expect(run.snapshot_id).toBe(EMPTY_TREE);
+    expect(errors).toMatchObject([{ code: "limit_exceeded" }]);
+  });
+});
+
+describe("a restore", () => {
+  it("is exact: modes, links, odd names, empty folders, files in the place of folders and back", async () => {
+    const all = await open();
+    const { workspaces, start } = all;
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "script.sh"), "#!/bin/sh\n");
+    chmodSync(join(folder, "script.sh"), 0o755);
+    mkdirSync(join(folder, "empty/deep"), { recursive: true });
+    chmodSync(join(folder, "empty/deep"), 0o700);
+    symlinkSync("script.sh", join(folder, "link"));
+    symlinkSync("/etc/passwd", join(folder, "elsewhere"));
+    mkdirSync(join(folder, "swap"));
+    writeFileSync(join(folder, "swap/inner"), "inner");
+    writeFileSync(join(folder, "ünï \n'\"$x"), "odd");
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/bad`), Buffer.from([0xff, 0xfe])]), "not utf-8");
+    writeFileSync(join(folder, "bytes"), Buffer.from([0, 1, 255]));
+    await run.after();
+    const first = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+    rmSync(join(folder, "swap"), { recursive: true });
+    writeFileSync(join(folder, "swap"), "now a file");
+    rmSync(join(folder, "script.sh"));
+    mkdirSync(join(folder, "script.sh"));
+    writeFileSync(join(folder, "script.sh/x"), "x");
+    rmSync(join(folder, "link"));
+    symlinkSync("bytes", join(folder, "link"));
+    rmSync(join(folder, "empty"), { recursive: true });
+    writeFileSync(join(folder, "bytes"), "text");
+    await run.after();
+    const second = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+    for (const { snapshot, files } of [first, second, first]) {
+      await moveTo(all, session, snapshot);
+      expect(contentsOf(folder)).toEqual(files);
+      expect(await workspaces.look(session)).toBe(snapshot);
+    }
+  });
+
+  it("leaves ignored files and unknown ones where they are", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    writeFileSync(join(folder, ".gitignore"), "cache/\n");
+    const run = await all.workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    mkdirSync(join(folder, "made/cache"), { recursive: true });
+    writeFileSync(join(folder, "made/cache/x"), "ignored");
+    writeFileSync(join(folder, "made/y"), "y");
+    await run.after();
+    writeFileSync(join(folder, "mine.txt"), "a person's");
+    await moveTo(all, session, first);
+    expect(existsSync(join(folder, "made/y"))).toBe(false);
+    expect(readFileSync(join(folder, "made/cache/x"), "utf8")).toBe("ignored");
+    expect(readFileSync(join(folder, "mine.txt"), "utf8")).toBe("a person's");
+  });
+
+  it("is refused where others have changed a file, with the list, and nothing is touched", async () => {
+    const { workspaces, start } = await open();
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "a"), "1");
+    writeFileSync(join(folder, "b"), "1");
+    await run.after();
+    const first = run.snapshot_id;
+    writeFileSync(join(folder, "a"), "2");
+    writeFileSync(join(folder, "b"), "2");
+    await run.after();
+    expect(await workspaces.plan(session, run.snapshot_id, first)).toMatchObject({ conflicts: [] });
+    writeFileSync(join(folder, "b"), "a person's");
+    const { conflicts, changes } = await workspaces.plan(session, run.snapshot_id, first);
+    expect(conflicts).toEqual(["b"]);
+    expect(await workspaces.describe({}, changes)).toMatchObject([
+      { path: "a", change: "modified", diff: expect.stringContaining("-2\n\\ No newline") },
+      { path: "b", change: "modified" },
+    ]);
+    expect(readFileSync(join(folder, "a"), "utf8")).toBe("2");
+  });
+
+  it("that was cut off half-way is finished before the next run begins, on the same node and on another", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    const run = await all.workspaces.begin(session, lease);
+    for (const name of ["a", "b", "c"]) writeFileSync(join(folder, name), "1");
+    await run.after();
+    const first = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+    for (const name of ["a", "b", "d"]) writeFileSync(join(folder, name), "2");
+    rmSync(join(folder, "c"));
+    await run.after();
+    // The storage has moved, one file is back already and another half written: then the process died.
+    const moved = { thread_id: session.thread_id, snapshot_id: first.snapshot, objects: [], bytes: 0 };
+    await all.storage.snapshots.saveSnapshot(moved);
+    writeFileSync(join(folder, "a"), "1");
+    writeFileSync(join(folder, ".cognition-unfinished-1"), "ha");
+    const again = await all.workspaces.begin(session, lease);
+    expect(again.snapshot_id).toBe(first.snapshot);
+    expect(contentsOf(folder, [".cognition-unfinished-1"])).toEqual(first.files);
+
+    const other = await open({ snapshots: all.storage.snapshots });
+    const there = join(other.root, session.id);
+    mkdirSync(there);
+    expect((await other.workspaces.begin(session, lease)).snapshot_id).toBe(first.snapshot);
+    expect(contentsOf(there)).toEqual(first.files);
+  });
+
+  it("keeps beside its place what a person changed on a node that had fallen behind", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    const run = await all.workspaces.begin(session, lease);
+    writeFileSync(join(folder, "a"), "1");
+    await run.after();
+    const first = run.snapshot_id;
+    writeFileSync(join(folder, "a"), "2");
+    await run.after();
+    await all.storage.snapshots.saveSnapshot({
+      thread_id: session.thread_id,
+      snapshot_id: first,
+      objects: [],
+      bytes: 0,
+    });
+    writeFileSync(join(folder, "a"), "a person's");
+    await all.workspaces.begin(session, lease);
+    expect(readFileSync(join(folder, "a"), "utf8")).toBe("1");
+    const kept = readdirSync(folder).find((name) => name.startsWith("a.local-")) ?? "";
+    expect(readFileSync(join(folder, kept), "utf8")).toBe("a person's");
+  });
+
+  it("never goes through a link that took a folder's place", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    const outside = join(all.root, "outside");
+    mkdirSync(outside);
+    mkdirSync(join(folder, "sub"));
+    writeFileSync(join(folder, "sub/a"), "1");
+    const run = await all.workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    writeFileSync(join(folder, "sub/a"), "2");
+    await run.after();
+    rmSync(join(folder, "sub"), { recursive: true });
+    symlinkSync(outside, join(folder, "sub"));
+    writeFileSync(join(outside, "a"), "not ours");
+    await expect(moveTo(all, session, first)).rejects.toMatchObject({ code: "file_conflict" });
+    expect(readFileSync(join(outside, "a"), "utf8")).toBe("not ours");
+  });
+});
+
+describe("a shared folder", () => {
+  it("goes back only where this session's tools have changed it", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start("project");
+    writeFileSync(join(folder, "readme"), "theirs");
+    const run = await all.workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    await run.before();
+    mkdirSync(join(folder, "src"));
+    writeFileSync(join(folder, "src/ours"), "1");
+    await run.after();
+    writeFileSync(join(folder, "readme"), "changed by a person");
+    writeFileSync(join(folder, "src/theirs"), "a person's");
+    await run.before();
+    writeFileSync(join(folder, "second"), "1");
+    await run.after();
+    const { changes, conflicts } = await all.workspaces.plan(session, run.snapshot_id, first);
+    expect(changes.map(({ path }) => path)).toEqual(["second", "src", "src/ours"]);
+    expect(conflicts).toEqual([]);
+    await moveTo(all, session, first);
+    expect(contentsOf(folder)).toMatchObject({ readme: expect.any(String), "src/theirs": expect.any(String) });
+    expect(readdirSync(join(folder, "src"))).toEqual(["theirs"]);
+    expect(readFileSync(join(folder, "readme"), "utf8")).toBe("changed by a person");
+    expect(all.errors).toEqual([]);
+  });
+});
