@@ -24,6 +24,8 @@ export interface Backend {
   openHost(session_id: string, workspace: Workspace): CommandHost;
   /** Takes away what was made for the session, by this process or one before it, and ends what still runs in it. */
   remove?(session_id: string): Promise<void>;
+  /** Lets go of what it holds for all sessions; commands that were left running go on. */
+  close?(): void;
   /** The health of what it depends on, by name. */
   breakers?(): Readonly<Record<string, CircuitBreaker>>;
 }
@@ -53,6 +55,8 @@ export interface BackendContext {
   readonly cgroups: Cgroups;
   readonly programs: LaunchPrograms;
   readonly docker: DockerOptions;
+  /** Where commands leave what the next server needs to find them; without it they end with this one. */
+  readonly commandFolder: string | undefined;
   readonly now: () => number;
 }
 

@@ -29,6 +29,8 @@ export interface CommandHost {
   run(command: HostedCommand): Promise<CommandEnd>;
   /** Whether it runs or has ended here, and is not forgotten. */
   knows(id: string): Promise<boolean>;
+  /** Kills it if it runs, whoever started it, and forgets it. */
+  stop(id: string): Promise<void>;
   /** Its output and its end are not needed any more. */
   forget(id: string): Promise<void>;
   /** Lets go of it; what still runs here goes on. */

@@ -26,6 +26,11 @@ export interface SandboxesOptions {
   readonly protectedPaths?: readonly string[];
   /** The same, and not to be read either: the state database by its path. */
   readonly stateDatabase?: string;
+  /**
+   * A folder of the server's own, on a disk of this machine, for commands to outlive the server: their output and how they
+   * ended. No agent reads it.
+   */
+  readonly commandFolder?: string;
   readonly limits?: Partial<BackendLimits>;
   readonly maxFileBytes?: number;
   /** Of bubblewrap; a container's is among the `docker` options. */
@@ -99,6 +104,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
           await (leave ? host.close() : backend.remove?.(session_id));
         }),
       );
+      backend.close?.();
     },
     describe: () => ({
       backend: backend.capabilities.backend,
@@ -114,8 +120,8 @@ function createContext(options: SandboxesOptions): BackendContext {
   const { environment, network = "none", bubblewrap, readOnlyPaths = [], cgroups = findCgroups() } = options;
   const programs = findLaunchPrograms(environment["PATH"] ?? "/usr/bin:/bin");
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { docker = {}, now = Date.now } = options;
-  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits, docker, now };
+  const { docker = {}, now = Date.now, commandFolder } = options;
+  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits, docker, commandFolder, now };
 }
 
 async function chooseBackend(name: string, context: BackendContext): Promise<Backend> {
@@ -143,8 +149,11 @@ async function openWorkspace(path: string, options: SandboxesOptions): Promise<W
       "workspace_path_refused",
       `The workspace "${path}" must be the absolute path of a folder that exists.`,
     );
-  const { protectedPaths = DEFAULT_PROTECTED, stateDatabase } = options;
-  const hidden = stateDatabase === undefined ? [] : databaseFiles(stateDatabase);
+  const { protectedPaths = DEFAULT_PROTECTED, stateDatabase, commandFolder } = options;
+  const hidden = [
+    ...(stateDatabase === undefined ? [] : databaseFiles(stateDatabase)),
+    ...(commandFolder === undefined ? [] : [commandFolder]),
+  ];
   return { folder, paths: await resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
 }
 
@@ -176,6 +185,7 @@ function createSandbox(session_id: string, backend: Backend, workspace: Workspac
     execute: runner.execute,
     running: runner.running,
     knows: host.knows,
+    stop: host.stop,
     forget: host.forget,
   };
 }

@@ -30,6 +30,12 @@ export interface Sandbox {
   /** Whether a command of this id runs or has ended and is not forgotten: of this process or one before it on this host. */
   knows(id: string): Promise<boolean>;
 
+  /**
+   * Kills the command with this id, all of it within 2 s, and forgets it: one that is not waited for in this process. Rejects
+   * with `outcome_unknown` where processes could not be killed. Does nothing where there is none.
+   */
+  stop(id: string): Promise<void>;
+
   /** The result of the command with this id is kept elsewhere now. Does nothing where there is none. */
   forget(id: string): Promise<void>;
 }

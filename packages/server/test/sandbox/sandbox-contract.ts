@@ -30,6 +30,7 @@ export function sandboxContract(
     createSandboxes({
       environment: { ...process.env, SERVER_SECRET: "s3cret" },
       stateDatabase: join(workspace, ".cognition", "state.db"),
+      commandFolder: join(temp.path, "commands"),
       ...options,
       ...more,
     });

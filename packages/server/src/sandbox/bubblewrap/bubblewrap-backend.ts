@@ -4,9 +4,10 @@ import type { Backend, BackendAttempt, BackendContext, Workspace } from "../back
 import { makeProtectedFolders } from "../file/protected-folders.ts";
 import { findExecutable } from "../process/find-executable.ts";
 import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
-import { createProcessHost, type PrepareCommand, type PreparedCommand } from "../process/process-host.ts";
+import type { PrepareCommand, PreparedProcess } from "../process/process-host.ts";
 import { startMark } from "../process/process-tree.ts";
 import { runProcess } from "../process/run-process.ts";
+import { superviseCommands } from "../supervisor/supervise-commands.ts";
 import { bubblewrapArguments, type IsolationOptions, SANDBOX_USER, USER_FILES } from "./bubblewrap-arguments.ts";
 import { type DescribedLimits, describeLimits } from "./describe-limits.ts";
 import { INSIDE } from "./protected-mounts.ts";
@@ -43,16 +44,13 @@ export async function createBubblewrapBackend(context: BackendContext): Promise<
   const prepare = createPrepare(found.file, isolation, described.resources, context);
   const failure = await probe(prepare);
   return failure === undefined
-    ? createBackend(prepare, isolation, described)
+    ? createBackend(prepare, isolation, described, context)
     : unavailable(
         `bwrap is there but cannot make a sandbox on this machine: ${failure.trim() || "no reason was given"}.`,
       );
 }
 
-type Prepare = (
-  workspace: Workspace,
-  command: Parameters<PrepareCommand>[0],
-) => Promise<Extract<PreparedCommand, { type: "process" }>>;
+type Prepare = (workspace: Workspace, command: Parameters<PrepareCommand>[0]) => Promise<PreparedProcess>;
 
 function createPrepare(
   bwrap: string,
@@ -77,13 +75,21 @@ function createPrepare(
   };
 }
 
-function createBackend(prepare: Prepare, isolation: IsolationOptions, described: DescribedLimits): Backend {
+async function createBackend(
+  prepare: Prepare,
+  { network }: IsolationOptions,
+  described: DescribedLimits,
+  context: BackendContext,
+): Promise<Backend> {
+  const supervision = await superviseCommands(context);
   return {
-    capabilities: { backend: "bubblewrap", shell: true, network: isolation.network, isolation: "namespaces" },
+    capabilities: { backend: "bubblewrap", shell: true, network, isolation: "namespaces" },
     limits: described.limits,
     warnings: described.warnings,
     rootOf: () => INSIDE,
-    openHost: (_session_id, workspace) => createProcessHost((command) => prepare(workspace, command)),
+    openHost: (session_id, workspace) => supervision.openHost(session_id, (command) => prepare(workspace, command)),
+    remove: supervision.remove,
+    close: supervision.close,
   };
 }
 

@@ -17,9 +17,14 @@ export function protectedMounts(workspace: Workspace): string[] {
   const loose = hidden.filter((path) => !protectedPaths.some((each) => isAtOrBelow(path, each)));
   return [
     ...protectedPaths.flatMap((path) => protect(path, workspace.paths.hidden, inside)),
-    // Nothing can be read from a device that is mounted without the right to be one.
-    ...loose.flatMap((path) => (existsSync(path) ? ["--ro-bind", "/dev/null", inside(path)] : [])),
+    ...loose.flatMap((path) => (existsSync(path) ? hide(path, inside(path)) : [])),
   ];
+}
+
+function hide(path: string, inside: string): string[] {
+  if (lstatSync(path).isDirectory()) return ["--tmpfs", inside, "--remount-ro", inside];
+  // Nothing can be read from a device that is mounted without the right to be one.
+  return ["--ro-bind", "/dev/null", inside];
 }
 
 function protect(path: string, hidden: readonly string[], inside: (path: string) => string): string[] {

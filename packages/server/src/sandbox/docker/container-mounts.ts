@@ -28,10 +28,7 @@ export function containerMounts(workspace: Workspace, hostWorkspace: DockerOptio
     const holdsHidden = paths.hidden.some((each) => isAtOrBelow(each, path));
     if (!lstatSync(path).isDirectory() || !holdsHidden) return bind(path, true);
     const entries = readdirSync(path).sort();
-    return [
-      { Type: "tmpfs", Source: "", Target: inside(path), ReadOnly: true, TmpfsOptions: EMPTY },
-      ...entries.flatMap((name) => protect(join(path, name))),
-    ];
+    return [empty(inside(path)), ...entries.flatMap((name) => protect(join(path, name)))];
   };
 
   const protectedPaths = pathsWithin(workspace, paths.protected);
@@ -43,12 +40,16 @@ export function containerMounts(workspace: Workspace, hostWorkspace: DockerOptio
     ...protectedPaths.flatMap(protect),
     ...loose.flatMap((path): MountConfig => {
       if (!existsSync(path)) return [];
+      if (lstatSync(path).isDirectory()) return [empty(inside(path))];
       return [{ Type: "bind", Source: "/dev/null", Target: inside(path), ReadOnly: true }];
     }),
   ];
 }
 
-const EMPTY = { SizeBytes: EMPTY_BYTES, Mode: 0o755 };
+function empty(target: string): MountConfig[number] {
+  const TmpfsOptions = { SizeBytes: EMPTY_BYTES, Mode: 0o755 };
+  return { Type: "tmpfs", Source: "", Target: target, ReadOnly: true, TmpfsOptions };
+}
 
 function toHost(path: string, hostWorkspace: DockerOptions["hostWorkspace"]): string {
   if (!hostWorkspace || !isAtOrBelow(path, hostWorkspace.root)) return path;

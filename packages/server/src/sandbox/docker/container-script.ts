@@ -55,6 +55,8 @@ stop() {
 }
 
 abort() {
+  left=0
+  if [ ! -d "$d" ]; then tell_left; return; fi
   stop
   left=$?
   tries=0

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import type { Container } from "dockerode";
 import type { CommandEnd, CommandHost, HostedCommand } from "../command-host.ts";
+import { followCommand } from "../follow-command.ts";
 import { idInUse } from "../id-in-use.ts";
 import { type CommandNote, callContainer } from "./container-call.ts";
 import { type DockerEngine, EngineRefusal } from "./docker-engine.ts";
-import { followCommand } from "./follow-command.ts";
 import type { SessionContainer } from "./session-container.ts";
-import { runArguments, superviseCommand } from "./supervise-command.ts";
+import { killCommand, runArguments, superviseCommand } from "./supervise-command.ts";
 
 export interface DockerHostOptions {
   readonly engine: DockerEngine;
@@ -59,6 +59,9 @@ export function createDockerHost({ engine, container, now }: DockerHostOptions):
     async knows(id) {
       if (forgotten.has(spoolName(id))) return false;
       return (await container.useExisting((inside) => findNote(inside, id))) !== undefined;
+    },
+    async stop(id) {
+      await container.useExisting((inside) => killCommand({ engine, inside, name: spoolName(id) }));
     },
     forget: async (id) => void forgotten.add(spoolName(id)),
     async close() {

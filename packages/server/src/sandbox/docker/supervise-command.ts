@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError, isAppError } from "@cognition/contract";
 import type { Container } from "dockerode";
 import type { CommandEnd, HostedCommand } from "../command-host.ts";
+import type { Cause, FollowedCommand } from "../follow-command.ts";
 import { startMark } from "../process/process-tree.ts";
 import {
   type CommandNote,
@@ -12,7 +13,6 @@ import {
   type Told,
 } from "./container-call.ts";
 import { type DockerEngine, EngineRefusal } from "./docker-engine.ts";
-import type { Cause, FollowedCommand } from "./follow-command.ts";
 
 export interface CommandScene {
   readonly engine: DockerEngine;
@@ -39,6 +39,8 @@ export function runArguments(command: HostedCommand, note: CommandNote, forget: 
 /** Follows the command to its end. Undefined if its name was taken, and nothing was run. */
 export async function superviseCommand(scene: CommandScene, call: ContainerCall): Promise<CommandEnd | undefined> {
   const { engine, inside, command, follow } = scene;
+  // It may run already, under its name: then the abort is for that.
+  if (command.signal.aborted && command.named) await killCommand(scene);
   command.signal.throwIfAborted();
   const started = await startCall(engine, inside, { ...call, onOutput: follow.take });
   const cause = await follow.wait(started.told);
@@ -72,21 +74,21 @@ async function findAgain(scene: CommandScene): Promise<CommandEnd | undefined> {
 async function endKilled(scene: CommandScene): Promise<CommandEnd> {
   const note = "\n[the command was killed from outside or by the system, most likely for the memory it used]";
   scene.follow.take(new TextEncoder().encode(note));
-  await kill(scene);
+  await killCommand(scene);
   return report(scene, { type: "end", exit_code: KILLED, left: 0, timed_out: false, dropped: 0 });
 }
 
 async function giveUp(scene: CommandScene, cause: Exclude<Cause<unknown>, { type: "told" }>): Promise<CommandEnd> {
   const { signal, detach, named } = scene.command;
   if (cause.type === "detached" && named) throw detach.reason;
-  await kill(scene);
+  await killCommand(scene);
   if (cause.type === "detached") throw detach.reason;
   if (cause.type === "aborted") throw signal.reason;
   if (cause.type === "failure") throw cause.error;
   return report(scene, { type: "end", exit_code: KILLED, left: 0, timed_out: true, dropped: 0 });
 }
 
-async function kill(scene: CommandScene): Promise<void> {
+export async function killCommand(scene: Pick<CommandScene, "engine" | "inside" | "name">): Promise<void> {
   const tries = [
     ["abort", ABORT_MS],
     ["kill", KILL_MS],
@@ -98,7 +100,7 @@ async function kill(scene: CommandScene): Promise<void> {
   throw leftovers();
 }
 
-async function tryKill({ engine, inside, name }: CommandScene, action: "abort" | "kill") {
+async function tryKill({ engine, inside, name }: Parameters<typeof killCommand>[0], action: "abort" | "kill") {
   try {
     return await callContainer(engine, inside, { action, name });
   } catch (error) {

@@ -2,10 +2,11 @@ import { AppError } from "@cognition/contract";
 import type { Backend, BackendContext, Workspace } from "../backend.ts";
 import { findExecutable } from "../process/find-executable.ts";
 import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
-import { createProcessHost, type PrepareCommand, type PreparedCommand } from "../process/process-host.ts";
+import type { PrepareCommand, PreparedCommand } from "../process/process-host.ts";
 import { countTasks } from "../process/process-table.ts";
 import { startMark } from "../process/process-tree.ts";
 import type { SandboxLimit } from "../sandbox.ts";
+import { superviseCommands } from "../supervisor/supervise-commands.ts";
 import { checkCommand } from "./check-command.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
@@ -16,8 +17,9 @@ const BUILT_INTO_SHELLS = new Set([
 ]);
 
 /** Commands run as the server's own user, with its files and network: for a developer's machine and trusted code. */
-export function createLocalBackend(context: BackendContext): Backend {
+export async function createLocalBackend(context: BackendContext): Promise<Backend> {
   const { limits, environment, programs, cgroups } = context;
+  const supervision = await superviseCommands(context);
   const processes = processLimit(context);
 
   const prepare = async (workspace: Workspace, { command, env: added }: Parameters<PrepareCommand>[0]) => {
@@ -48,7 +50,9 @@ export function createLocalBackend(context: BackendContext): Backend {
       ...(processes.limit.enforced_by ? [] : ["The number of processes of a command is not limited on this machine."]),
     ],
     rootOf: ({ folder }) => folder,
-    openHost: (_session_id, workspace) => createProcessHost((command) => prepare(workspace, command)),
+    openHost: (session_id, workspace) => supervision.openHost(session_id, (command) => prepare(workspace, command)),
+    remove: supervision.remove,
+    close: supervision.close,
   };
 }
 

@@ -70,6 +70,11 @@ function createCgroup(parents: ReadonlyMap<Controller, string>, limits: CgroupLi
     for (const folder of made) rmdirSync(folder);
     throw error;
   }
+  return openCgroup(folders);
+}
+
+/** One that was made before, perhaps by another process. */
+export function openCgroup(folders: readonly string[]): Cgroup {
   return { folders, pids: () => folders.slice(0, 1).flatMap(readMembers), remove: () => removeFolders(folders) };
 }
 

@@ -4,8 +4,15 @@ import { type ProcessStart, runProcess } from "./run-process.ts";
 
 /** A command made ready: a process to start, or what it comes to without one. */
 export type PreparedCommand =
-  | { readonly type: "process"; readonly start: ProcessStart; readonly release: () => Promise<void> }
+  | PreparedProcess
   | { readonly type: "ended"; readonly exit_code: number; readonly output: string };
+
+export interface PreparedProcess {
+  readonly type: "process";
+  readonly start: ProcessStart;
+  /** Takes back what was made for it. Whoever starts the process sees to it. */
+  readonly release: () => Promise<void>;
+}
 
 /** Throws what `execute` promises to reject with before anything runs. */
 export type PrepareCommand = (command: Pick<HostedCommand, "command" | "env">) => Promise<PreparedCommand>;
@@ -24,13 +31,17 @@ export function createProcessHost(prepare: PrepareCommand): CommandHost {
       }
     },
     knows: async (id) => running.has(id),
+    // What runs here is waited for here, and stopped by its signal.
+    stop: async () => {},
     forget: async () => {},
     close: async () => {},
   };
 }
 
 async function run(prepared: PreparedCommand, command: HostedCommand): Promise<CommandEnd> {
-  const { timeout_ms, output_bytes, stdin, signal, onOutput } = command;
+  const { timeout_ms, output_bytes, stdin, onOutput } = command;
+  // Nobody could find it again once it is let go of.
+  const signal = AbortSignal.any([command.signal, command.detach]);
   if (prepared.type === "ended") {
     const { output, exit_code } = prepared;
     onOutput?.(output);

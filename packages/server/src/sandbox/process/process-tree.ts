@@ -16,11 +16,15 @@ export interface ProcessTreeOptions {
   /** The value of the otherwise unused real-time limit that the command was started with, see `startMark`. */
   readonly mark: number | undefined;
   readonly cgroup: Cgroup | undefined;
+  /** When the leader began, for one that another process started: it may have ended, and its number be somebody else's. */
+  readonly started?: number;
 }
 
 /** Doubled after each look: most processes are gone within a millisecond, and a look costs as much on a busy machine. */
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 20;
+/** No process has this number. */
+const NOBODY = -1;
 
 /**
  * How a process that made itself a daemon (setsid, two forks, a clean environment) is known again: by an odd hard limit
@@ -31,8 +35,8 @@ export function startMark(): number {
   return 2 ** 40 + Math.floor(Math.random() * 2 ** 40);
 }
 
-export function createProcessTree({ pid, mark, cgroup }: ProcessTreeOptions): ProcessTree {
-  const started = findProcess(pid)?.started ?? 0;
+export function createProcessTree({ pid, mark, cgroup, ...known }: ProcessTreeOptions): ProcessTree {
+  const started = known.started ?? findProcess(pid)?.started ?? 0;
   const onlyGroups = process.platform !== "linux";
 
   /** Not in the group yet while it is being started. */
@@ -41,15 +45,21 @@ export function createProcessTree({ pid, mark, cgroup }: ProcessTreeOptions): Pr
     return entry && !entry.dead && entry.started === started ? [pid] : [];
   };
 
+  /** The number is a stranger's by now: neither it nor a group or session of that name is ours. */
+  const isReused = () => {
+    const entry = onlyGroups ? undefined : findProcess(pid);
+    return entry !== undefined && entry.started !== started;
+  };
+
   const survivors = (): number[] => {
     if (onlyGroups) return signalGroup(pid, 0) ? [pid] : [];
     if (cgroup) return [...new Set([...cgroup.pids(), ...leader()])];
     const alive = listProcesses().filter((entry) => !entry.dead && entry.started >= started);
-    return [...findDescendants(alive, { pid, mark })];
+    return [...findDescendants(alive, { pid: isReused() ? NOBODY : pid, mark })];
   };
 
   return {
-    terminate: () => void signalGroup(pid, "SIGTERM"),
+    terminate: () => void (isReused() || signalGroup(pid, "SIGTERM")),
     async kill(withinMs) {
       const deadline = performance.now() + withinMs;
       for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LAST_LOOK_MS)) {
@@ -57,7 +67,8 @@ export function createProcessTree({ pid, mark, cgroup }: ProcessTreeOptions): Pr
         if (left.length === 0) return [];
         if (performance.now() > deadline) return left;
         // The group first and at once: a process that forks faster than it can be listed must not outrun the loop.
-        if (left.some((each) => onlyGroups || findProcess(each)?.pgrp === pid)) signalGroup(pid, "SIGKILL");
+        if (!isReused() && left.some((each) => onlyGroups || findProcess(each)?.pgrp === pid))
+          signalGroup(pid, "SIGKILL");
         for (const each of left) signalProcess(each, "SIGKILL");
         await delay(pause);
       }

@@ -23,6 +23,8 @@ export interface ProcessWatch {
   readonly outputBytes: number;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
+  /** As soon as there is a process. */
+  readonly onStart?: ((pid: number) => void) | undefined;
 }
 
 /** What ended the wait. */
@@ -60,6 +62,7 @@ export async function runProcess(start: ProcessStart, watch: ProcessWatch): Prom
   const cause = waitForCause(child, output, watch);
   if (child.pid === undefined) throw startFailed(start, await cause);
   const tree = createProcessTree({ pid: child.pid, mark: start.mark, cgroup: start.cgroup });
+  watch.onStart?.(child.pid);
   feed(child, start);
   const ended = await cause;
   await endTree(child, tree, ended);

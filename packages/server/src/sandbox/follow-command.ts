@@ -1,5 +1,5 @@
-import type { HostedCommand } from "../command-host.ts";
-import { type CommandOutput, createCommandOutput } from "../process/command-output.ts";
+import type { HostedCommand } from "./command-host.ts";
+import { type CommandOutput, createCommandOutput } from "./process/command-output.ts";
 
 /** What ended the wait for a command. */
 export type Cause<T> =

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findProcess } from "../process/process-table.ts";
+
+/** A process and the moment it began, since numbers of processes are used again. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** In clock ticks since boot; 0 where the system does not tell. */
+  readonly started: number;
+}
+
+/** What is known of a command before it starts. */
+export interface CommandNote {
+  readonly id: string;
+  readonly digest: string;
+  readonly started_ms: number;
+  /** The machine: the processes of another one cannot be looked at. */
+  readonly host: string;
+  readonly supervisor: ProcessIdentity;
+  readonly mark: number | undefined;
+  readonly cgroup: readonly string[] | undefined;
+}
+
+/** How it came out. */
+export type CommandOutcome =
+  | {
+      readonly exit_code: number | null;
+      readonly timed_out: boolean;
+      readonly truncated: boolean;
+      readonly duration_ms: number;
+    }
+  | { readonly error: string; readonly code: string };
+
+const FILES = { note: "about.json", process: "process.json", output: "output", outcome: "end.json" } as const;
+
+/** What a command leaves on the disk: written by its supervisor, read by whichever server follows it. */
+export interface CommandFolder {
+  readonly path: string;
+  readonly output: string;
+  /** False if it is there already: of all who ask, one gets it. */
+  claim(): boolean;
+  writeNote(note: CommandNote): void;
+  note(): CommandNote | undefined;
+  writeProcess(process: ProcessIdentity): void;
+  process(): ProcessIdentity | undefined;
+  writeOutcome(outcome: CommandOutcome): void;
+  outcome(): CommandOutcome | undefined;
+  remove(): void;
+}
+
+export function commandFolder(path: string): CommandFolder {
+  const file = (name: keyof typeof FILES) => join(path, FILES[name]);
+  const write = (name: keyof typeof FILES, value: object) => writeFileSync(file(name), `${JSON.stringify(value)}\n`);
+  return {
+    path,
+    output: file("output"),
+    claim: () => claim(path),
+    writeNote: (note) => write("note", note),
+    note: () => read<CommandNote>(file("note")),
+    writeProcess: (identity) => write("process", identity),
+    process: () => read<ProcessIdentity>(file("process")),
+    writeOutcome: (outcome) => write("outcome", outcome),
+    outcome: () => read<CommandOutcome>(file("outcome")),
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+export function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Where the commands of a session have their folders. */
+export function sessionFolder(state: string, session_id: string): string {
+  return join(state, digestOf(session_id).slice(0, 32));
+}
+
+export function folderOf(state: string, session_id: string, id: string): CommandFolder {
+  return commandFolder(join(sessionFolder(state, session_id), digestOf(id).slice(0, 32)));
+}
+
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, started: findProcess(pid)?.started ?? 0 };
+}
+
+export function isAlive({ pid, started }: ProcessIdentity): boolean {
+  if (process.platform !== "linux") return canSignal(pid);
+  const entry = findProcess(pid);
+  return entry !== undefined && !entry.dead && entry.started === started;
+}
+
+function canSignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function claim(path: string): boolean {
+  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Undefined too while it is being written: each file is one line, whole when it ends with a newline. */
+function read<T>(file: string): T | undefined {
+  try {
+    const text = readFileSync(file, "utf8");
+    return text.endsWith("\n") ? (JSON.parse(text) as T) : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
+  }
+}
