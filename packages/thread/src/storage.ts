@@ -339,15 +339,17 @@ export interface NewDelivery {
   payload: unknown;
 }
 
+export interface DeliveryFilter {
+  scope?: Scope;
+  status?: Delivery["status"];
+  session_id?: string;
+}
+
 export interface DeliveryStore {
   getDelivery(delivery_id: string, scope?: Scope): Promise<Delivery>;
-  listDeliveries(filter?: {
-    scope?: Scope;
-    status?: Delivery["status"];
-    session_id?: string;
-    limit?: number;
-    offset?: number;
-  }): Promise<Delivery[]>;
+  /** Newest first. */
+  listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number }): Promise<Delivery[]>;
+  countDeliveries(filter?: DeliveryFilter): Promise<number>;
   /** Due ones, each to one caller until the lease runs out; at least once, never lost. */
   claimDeliveries(claim: { limit: number; lease_ms: number }): Promise<Delivery[]>;
   /** `next_attempt_ms` from now; without it a failure is final (dead letter). */

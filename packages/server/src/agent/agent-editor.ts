@@ -1,4 +1,12 @@
-import { AppError, type CreateAgent, type ReplaceAgent, type Scope, type UpdateAgent } from "@cognition/contract";
+import {
+  AgentName,
+  AppError,
+  type CreateAgent,
+  parseInput,
+  type ReplaceAgent,
+  type Scope,
+  type UpdateAgent,
+} from "@cognition/contract";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { definitionHash } from "./agent-revision.ts";
 import type { StoredAgent } from "./agent-store.ts";
@@ -32,6 +40,7 @@ export function createAgentEditor(sources: AgentSources): AgentEditor {
       throw new AppError("already_exists", `the name "${agent.name}" is taken by ${taken ?? "another agent"}`);
     },
     async replace(name, agent, scope = {}) {
+      parseInput(AgentName, name, "name"); // it may be a new one
       const view = await viewAgents(sources, scope);
       const own = await findOwn(name, scope);
       if (!own) refuseHeld(name, view);

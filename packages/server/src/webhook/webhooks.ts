@@ -16,7 +16,7 @@ export interface WebhooksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Webhooks extends Pick<WebhookSender, "start" | "stop"> {
+export interface Webhooks extends Pick<WebhookSender, "start" | "stop" | "wake"> {
   /** What the run engine asks: whether an address may be called, what a run owes at its end, and that it has ended. */
   readonly hooks: Required<Pick<RunEngineOptions, "checkCallback" | "deliveryOf" | "onLeft">>;
 }
@@ -28,6 +28,7 @@ export function createWebhooks({ storage, settings, onError }: WebhooksOptions):
   return {
     start: sender.start,
     stop: sender.stop,
+    wake: sender.wake,
     hooks: {
       checkCallback: createCallbackCheck(createAddressGuard(allow)),
       deliveryOf: createDeliveryOf({ now: () => new Date() }),

@@ -55,6 +55,8 @@ export function deliveryContract(open: OpenStorage): void {
       expect(await sessions({ session_id: made[1] ?? "" })).toEqual([made[1]]);
       expect(await sessions({ status: "dead" })).toEqual([]);
       expect(await sessions({ status: "pending", scope: { user: "bob" } })).toEqual([]);
+      const counted = [{}, { scope: { user: "ann" } }, { status: "dead" as const }, { session_id: made[1] ?? "" }];
+      expect(await Promise.all(counted.map((filter) => storage.countDeliveries(filter)))).toEqual([5, 2, 0, 1]);
     });
 
     test("another scope's delivery is not there", async ({ storage }) => {

@@ -1,6 +1,6 @@
 import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
-import type { DeliveryStore, NewDelivery } from "../storage.ts";
+import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -21,19 +21,28 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       if (!row) throw deliveryNotFound(delivery_id);
       return toDelivery(row);
     },
-    listDeliveries: async ({ scope, status, session_id, ...page } = {}) => {
-      const { limit, offset } = pageBounds(page);
-      let query = db.q.selectFrom("deliveries").selectAll();
-      const own = scopeTextOf(scope);
-      if (own !== undefined) query = query.where("scope", "=", own);
-      if (status !== undefined) query = query.where("status", "=", status);
-      if (session_id !== undefined) query = query.where("session_id", "=", session_id);
-      return (await db.read(query.orderBy("pk", "desc").limit(limit).offset(offset), own)).map(toDelivery);
+    listDeliveries: async ({ limit: most, offset: from, ...filter } = {}) => {
+      const { limit, offset } = pageBounds({ limit: most, offset: from });
+      const query = select(ctx, filter).selectAll().orderBy("pk", "desc");
+      return (await db.read(query.limit(limit).offset(offset), scopeTextOf(filter.scope))).map(toDelivery);
+    },
+    countDeliveries: async (filter = {}) => {
+      const query = select(ctx, filter).select(({ fn }) => fn.countAll<number>().as("count"));
+      const [row] = await db.read(query, scopeTextOf(filter.scope));
+      return Number(row?.count ?? 0);
     },
     claimDeliveries: ({ limit, lease_ms }) => db.transaction(() => claimDue(ctx, limit, lease_ms)),
     recordAttempt: (delivery_id, attempt) => db.transaction(() => recordAttempt(ctx, delivery_id, attempt)),
     redeliver: (delivery_id, scope) => db.transaction(() => redeliver(ctx, delivery_id, scope)),
   };
+}
+
+function select({ db }: SqlContext, { scope, status, session_id }: DeliveryFilter) {
+  let query = db.q.selectFrom("deliveries");
+  if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
+  if (status !== undefined) query = query.where("status", "=", status);
+  if (session_id !== undefined) query = query.where("session_id", "=", session_id);
+  return query;
 }
 
 /** The outbox row, due at once: part of the transaction that ends or suspends the run. */

@@ -25,6 +25,7 @@ const READ_ONLY = new Set([
   "listToolCalls",
   "getDelivery",
   "listDeliveries",
+  "countDeliveries",
   "artifacts.getArtifact",
   "artifacts.getVersion",
   "artifacts.readContent",

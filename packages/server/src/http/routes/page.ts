@@ -12,3 +12,15 @@ export function pageInfo(query: { offset: number; cursor?: string | undefined },
   refuseCursor(query);
   return { total, has_more: query.offset + count < total };
 }
+
+interface Asked {
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor?: string | undefined;
+}
+
+/** A page of a list that is there as a whole. */
+export function slicePage<T>(asked: Asked, all: readonly T[]): { page: T[]; info: ReturnType<typeof pageInfo> } {
+  const page = all.slice(asked.offset, asked.offset + asked.limit);
+  return { page, info: pageInfo(asked, page.length, all.length) };
+}
