@@ -14,6 +14,7 @@ import { defaultConfig } from "./config.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
 import type { Authenticate, Guard } from "./http/guard.ts";
 import { createNodeApp, type NodeApp } from "./http/node-app.ts";
+import { createRegistryHandlers } from "./http/registry-handlers.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
@@ -86,10 +87,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
   const sources = { ...config.agents.graphs, ...options.graphs };
   const graphs = await loadCustomGraphs({ sources, root, checkpointer, reserved: BUILTIN_AGENT_NAMES });
+  const skills = createSkillFiles({ root });
   const agents = createAgentRegistry({
     store: createDurableAgentStore({ storage }),
     files: createAgentFiles({ root }),
-    skills: createSkillFiles({ root }),
+    skills,
     tools,
     registered: [...graphs.values()].map(graphDefinition),
     middleware: [],
@@ -143,6 +145,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const started = performance.now();
   const http = createNodeApp({
     parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started },
+    handlers: createRegistryHandlers({ storage, agents, skills, tools, models, onDue: webhooks.wake }),
     scoping: config.scoping,
     sse: config.sse,
     ...(options.authenticate && { authenticate: options.authenticate }),

@@ -12,17 +12,7 @@ import { openStorage, type Storage } from "@cognition/thread";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTempDir } from "../../../../../testing/temp-dir.ts";
 import { finishRunWithDelivery } from "../../../../thread/src/conformance/finished-run.ts";
-import { createSkillFiles } from "../../../src/agent/skill-files.ts";
 import { compose, type Runtime } from "../../../src/compose.ts";
-import { createApp } from "../../../src/http/app.ts";
-import { createIdempotency } from "../../../src/http/idempotency.ts";
-import { createAgentRoutes } from "../../../src/http/routes/agents.ts";
-import { createDeliveryRoutes } from "../../../src/http/routes/deliveries.ts";
-import { createModelRoutes } from "../../../src/http/routes/models.ts";
-import { createProviderRoutes } from "../../../src/http/routes/providers.ts";
-import { createSkillRoutes } from "../../../src/http/routes/skills.ts";
-import { createToolRoutes } from "../../../src/http/routes/tools.ts";
-import { createUsageRoutes } from "../../../src/http/routes/usage.ts";
 import { PROTOCOLS } from "../../model/providers.ts";
 import { openScriptedServer } from "../../model/scripted-server.ts";
 
@@ -30,7 +20,6 @@ const KEY = "sk-secret-0123456789abcdef";
 
 let storage: Storage;
 let runtime: Runtime;
-let app: ReturnType<typeof createApp>;
 let folder: ReturnType<typeof createTempDir>;
 let faults: unknown[];
 
@@ -42,20 +31,11 @@ beforeEach(async () => {
   storage = await openStorage("memory");
   faults = [];
   const env = { PATH: process.env["PATH"], OPENAI_API_KEY: KEY };
-  runtime = await compose({ storage, workspace_root: folder.path, env, onError: (error) => faults.push(error) });
-  const skills = createSkillFiles({ root: folder.path });
-  app = createApp({
-    handlers: {
-      ...createAgentRoutes(runtime.agents),
-      ...createSkillRoutes(skills),
-      ...createToolRoutes(runtime.tools),
-      ...createModelRoutes(runtime.models),
-      ...createProviderRoutes(runtime.models),
-      ...createDeliveryRoutes({ storage, onDue: () => undefined }),
-      ...createUsageRoutes(storage),
-    },
+  runtime = await compose({
+    storage,
+    workspace_root: folder.path,
+    env,
     authenticate: async (headers) => ({ admin: headers.get("x-role") !== "user" }),
-    idempotency: createIdempotency(storage),
     check_replies: true,
     onError: (error) => faults.push(error),
   });
@@ -76,7 +56,7 @@ interface Sent {
 async function send(method: string, path: string, { body, user, role = "admin" }: Sent = {}): Promise<Response> {
   const scope: Record<string, string> = user === undefined ? {} : { "X-Cognition-Scope-User": user };
   const init = { method, headers: { ...scope, "x-role": role } };
-  return app.request(path, body === undefined ? init : { ...init, body: JSON.stringify(body) });
+  return runtime.http.app.request(path, body === undefined ? init : { ...init, body: JSON.stringify(body) });
 }
 
 async function json<T>(answer: Promise<Response>, status = 200): Promise<T> {
