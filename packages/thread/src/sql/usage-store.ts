@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { UsageStore } from "../usage-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { RunRow } from "./run-row.ts";
-import { scopeText } from "./scope.ts";
+import { scopeText, scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
 
 const KEYS: Readonly<Record<UsageGroup, "scope" | "agent_name" | "session_id" | "model" | "day">> = {
@@ -35,7 +35,7 @@ export function createUsageStore({ db }: SqlContext): UsageStore {
     getUsage: async (query) => {
       const key = KEYS[query.group_by];
       const grouped = select(query).select(`${key} as key`).groupBy(key).orderBy(key);
-      const [rows, total] = await db.readAll([statement(grouped), statement(select(query))]);
+      const [rows, total] = await db.readAll([statement(grouped), statement(select(query))], scopeTextOf(query.scope));
       return {
         group_by: query.group_by,
         rows: (rows?.rows ?? []).map((row) => ({ key: String(row["key"]), ...toCounts(row) })),
