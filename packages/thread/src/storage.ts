@@ -102,8 +102,11 @@ export interface SessionStore {
   /** Makes the session and its thread in one commit. */
   createSession(session: NewSession): Promise<Session>;
   getSession(session_id: string, scope?: Scope): Promise<Session | null>;
-  /** Newest first, in an order that does not depend on clocks. */
-  listSessions(filter?: SessionFilter & { limit?: number; offset?: number }): Promise<Session[]>;
+  /**
+   * Newest first, in an order that does not depend on clocks. `before` is the id of a session: only those made before it,
+   * also once it is deleted, whatever else came or went.
+   */
+  listSessions(filter?: SessionFilter & { limit?: number; offset?: number; before?: string }): Promise<Session[]>;
   countSessions(filter?: SessionFilter): Promise<number>;
   /** Changes only what is given: config is merged key by key, metadata replaced. `null` if there is no such session. */
   updateSession(session_id: string, patch: SessionPatch, scope?: Scope): Promise<Session | null>;

@@ -7,6 +7,7 @@ import {
   type Session,
   type SessionPage,
   type UpdateSession,
+  Uuid,
   type WorkspaceIsolation,
 } from "@cognition/contract";
 import type { SessionPatch, Storage } from "@cognition/thread";
@@ -72,19 +73,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     create,
     update,
     get: async (session_id, scope) => presentSession(root, await find(session_id, scope)),
-    async list({ metadata, status, limit, offset }, scope) {
-      const filter = {
-        ...(metadata && { metadata_filters: metadata }),
-        ...(status && { status }),
-        ...(scope && { scope }),
-      };
-      const [sessions, total] = await Promise.all([
-        storage.listSessions({ ...filter, limit, offset }),
-        storage.countSessions(filter),
-      ]);
-      const shown = sessions.map((session) => presentSession(root, session));
-      return { sessions: shown, total, has_more: offset + sessions.length < total };
-    },
+    list: (query, scope) => listSessions(options, query, scope),
     async delete(session_id, scope) {
       const session = await find(session_id, scope);
       await options.engine.abort(session_id);
@@ -98,6 +87,33 @@ export function createSessions(options: SessionsOptions): Sessions {
       return (await sandboxes.open(session_id, folder)).files;
     },
   };
+}
+
+async function listSessions({ storage, workspace_root: root }: SessionsOptions, query: ListSessions, scope?: Scope) {
+  const { metadata, status, limit, offset, cursor } = query;
+  const filter = {
+    ...(metadata && { metadata_filters: metadata }),
+    ...(status && { status }),
+    ...(scope && { scope }),
+  };
+  const place = cursor === undefined ? { offset } : { before: parseCursor(query) };
+  const [found, total] = await Promise.all([
+    storage.listSessions({ ...filter, ...place, limit: limit + 1 }),
+    storage.countSessions(filter),
+  ]);
+  const sessions = found.slice(0, limit).map((session) => presentSession(root, session));
+  const last = sessions.at(-1);
+  const has_more = found.length > limit;
+  return { sessions, total, has_more, ...(has_more && last && { next_cursor: last.id }) };
+}
+
+/** The id of the last session that the caller has seen. */
+function parseCursor({ cursor, offset }: ListSessions): string {
+  const msg = offset > 0 ? "takes no offset beside it" : "is none that this list gave";
+  if (offset === 0 && Uuid.safeParse(cursor).success) return cursor as string;
+  throw new AppError("validation_failed", `cursor ${msg}`, {
+    details: { errors: [{ loc: ["query", "cursor"], msg }] },
+  });
 }
 
 /** Null for a folder of its own, which the server makes and removes. */

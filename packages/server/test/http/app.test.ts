@@ -1,8 +1,9 @@
-import { AppError, Problem, ROUTES } from "@cognition/contract";
+import { AppError, ROUTES } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AppOptions, createApp } from "../../src/http/app.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
+import { problemOf } from "./problem-of.ts";
 
 let storage: Storage;
 beforeAll(async () => {
@@ -27,14 +28,6 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   body,
   headers,
 });
-
-async function problemOf(response: Response | Promise<Response>) {
-  const answer = await response;
-  expect(answer.headers.get("Content-Type")).toBe("application/problem+json");
-  const problem = Problem.parse(await answer.json());
-  expect(problem.status).toBe(answer.status);
-  return problem;
-}
 
 describe("routing", () => {
   it("answers 404, 405 and 501 as problems, with what is allowed", async () => {

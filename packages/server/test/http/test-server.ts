@@ -26,13 +26,14 @@ export interface TestServerOptions extends Partial<StartServerOptions> {
   scoping?: { enabled: boolean; keys: string[] };
   isolation?: "session" | "shared";
   heartbeat_s?: number;
+  retry_ms?: number;
 }
 
 type Init = RequestInit & { json?: unknown };
 
 /** A whole server on a free port, with the offline model; gone when the test is. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { agents = {}, scoping, isolation = "session", heartbeat_s, ...rest } = options;
+  const { agents = {}, scoping, isolation = "session", heartbeat_s, retry_ms, ...rest } = options;
   const root = options.root ?? tempRoot();
   mkdirSync(join(root, ".cognition/agents"), { recursive: true });
   for (const [file, text] of Object.entries(agents)) writeFileSync(join(root, ".cognition/agents", file), text);
@@ -48,7 +49,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       ...config,
       scoping: scoping ?? config.scoping,
       workspace: { ...config.workspace, isolation },
-      sse: { ...config.sse, ...(heartbeat_s === undefined ? {} : { heartbeat_interval: heartbeat_s }) },
+      sse: {
+        ...config.sse,
+        heartbeat_interval: heartbeat_s ?? config.sse.heartbeat_interval,
+        retry_interval: retry_ms ?? config.sse.retry_interval,
+      },
     },
     check_replies: true,
     port: 0,

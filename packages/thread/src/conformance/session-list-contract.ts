@@ -14,6 +14,18 @@ export function sessionListContract(open: OpenStorage): void {
       expect(await storage.getSession("")).toBeNull();
     });
 
+    test("goes on before a session, also one that is deleted, whatever came since", async ({ storage }) => {
+      const made: string[] = [];
+      for (let n = 0; n < 5; n++) made.unshift((await storage.createSession({})).id);
+      const olderThan = async (id: string | undefined) =>
+        (await storage.listSessions({ before: id ?? "", limit: 2 })).map(({ id }) => id);
+      await storage.createSession({});
+      expect(await olderThan(made[1])).toEqual(made.slice(2, 4));
+      await storage.deleteSession(made[1] ?? "");
+      expect(await olderThan(made[1])).toEqual(made.slice(2, 4));
+      expect(await olderThan(made[4])).toEqual([]);
+    });
+
     test("lists newest first and pages without overlap up to the end", async ({ storage }) => {
       const made: string[] = [];
       for (let n = 0; n < 7; n++) made.unshift((await storage.createSession({ title: `${n}` })).id);

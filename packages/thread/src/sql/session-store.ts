@@ -6,7 +6,7 @@ import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { createSession } from "./session-create.ts";
 import { deleteSession } from "./session-delete.ts";
-import { sessionConditions } from "./session-filter.ts";
+import { madeBefore, sessionConditions } from "./session-filter.ts";
 import { mergeConfig, parseNewSession, parseSessionPatch } from "./session-input.ts";
 import { selectSessions, toSession } from "./session-row.ts";
 import { changes, first, type Tx } from "./statement.ts";
@@ -31,9 +31,9 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const input = parseNewSession(session);
       return db.transaction(() => createSession(ctx, input));
     },
-    listSessions: async ({ limit, offset, ...filter } = {}) => {
+    listSessions: async ({ limit, offset, before, ...filter } = {}) => {
       const page = pageBounds({ limit, offset });
-      const conditions = sessionConditions(db, filter);
+      const conditions = [...sessionConditions(db, filter), ...(before === undefined ? [] : [madeBefore(before)])];
       const query = selectSessions(db)
         .where((eb) => eb.and(conditions))
         .orderBy("s.pk", "desc");

@@ -1,7 +1,6 @@
 import type { RunEngine } from "../../run/run-engine.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
-import { refuseCursor } from "./page.ts";
 
 export interface SessionRoutes {
   readonly sessions: Sessions;
@@ -13,10 +12,7 @@ type Names = "createSession" | "listSessions" | "getSession" | "updateSession" |
 export function sessionRoutes({ sessions, engine }: SessionRoutes): Pick<Handlers, Names> {
   return {
     createSession: ({ body, scope }) => sessions.create(body, scope),
-    listSessions: async ({ query, scope }) => {
-      refuseCursor(query);
-      return sessions.list(query, scope);
-    },
+    listSessions: ({ query, scope }) => sessions.list(query, scope),
     getSession: ({ params, scope }) => sessions.get(params.id, scope),
     updateSession: ({ params, body, scope }) => sessions.update(params.id, body, scope),
     deleteSession: async ({ params, scope }) => {

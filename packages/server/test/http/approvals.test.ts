@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ApprovalPage, Interrupt, Run } from "@cognition/contract";
+import { describe, expect, it } from "vitest";
+import { problemOf } from "./problem-of.ts";
+import { namesOf, readEvents } from "./read-events.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
+
+const CAREFUL = `---
+name: careful
+description: Asks before it runs anything.
+interrupt_on:
+  execute: { allowed_decisions: [approve, edit, reject] }
+---
+You are careful.
+`;
+
+async function waiting(headers: Record<string, string> = {}) {
+  const server = await startTestServer({ agents: { "careful.md": CAREFUL } });
+  return { ...server, ...(await ask(server, headers)), headers };
+}
+
+async function ask(server: TestServer, headers: Record<string, string> = {}) {
+  const { id, workspace_path } = await server.createSession({ agent_name: "careful" }, headers);
+  const send = { method: "POST", json: { content: "Run the command: touch made.txt" }, headers };
+  const events = await readEvents(await server.ask(`/sessions/${id}/messages`, send));
+  const { interrupts } = (events.at(-1)?.data ?? {}) as { interrupts: Interrupt[] };
+  const resume = (json?: unknown, headers: Record<string, string> = {}) =>
+    server.ask(`/sessions/${id}/resume`, { method: "POST", json, headers });
+  return { id, folder: workspace_path ?? "", events, interrupt: interrupts[0] as Interrupt, resume };
+}
+
+describe("approvals", () => {
+  it("close the POST stream, are listed, and go on when answered", async () => {
+    const { ask, id, events, interrupt, resume, folder } = await waiting();
+    expect(events.at(-1)?.event).toBe("interrupt");
+    const list = async (query = "") => (await (await ask(`/approvals${query}`)).json()) as ApprovalPage;
+    expect(await list()).toMatchObject({
+      approvals: [{ ...interrupt, session_id: id, agent_name: "careful", status: "waiting", decision: null }],
+      total: 1,
+      has_more: false,
+    });
+    expect((await list("?session_id=other")).total).toBe(0);
+    const send = ask(`/sessions/${id}/messages`, { method: "POST", json: { content: "Hello" } });
+    expect(await problemOf(send)).toMatchObject({ status: 409, code: "waiting_for_approval" });
+    const patch = ask(`/sessions/${id}`, { method: "PATCH", json: { status: "active" } });
+    expect(await problemOf(patch)).toMatchObject({ status: 409, code: "waiting_for_approval" });
+    const response = await resume({ decisions: [{ id: interrupt.id, type: "approve" }] });
+    expect([response.status, ((await response.json()) as Run).status]).toEqual([200, "succeeded"]);
+    expect(existsSync(join(folder, "made.txt"))).toBe(true);
+    expect((await list()).total).toBe(0);
+  });
+
+  it("take the single form, and stream where asked to", async () => {
+    const { interrupt, resume, folder } = await waiting();
+    const { tool_call_id } = interrupt;
+    const body = { decision: "edit", tool_call_id, tool_name: "execute", args: { command: "touch other.txt" } };
+    const response = await resume(body, { Accept: "text/event-stream" });
+    const names = namesOf(await readEvents(response));
+    expect([names.includes("interrupt"), names.at(-1)]).toEqual([false, "done"]);
+    expect([existsSync(join(folder, "made.txt")), existsSync(join(folder, "other.txt"))]).toEqual([false, true]);
+  });
+
+  it("refuse what is unknown, doubled, not allowed or of another tool, and keep waiting", async () => {
+    const { ask, interrupt, resume } = await waiting();
+    const { id, tool_call_id } = interrupt;
+    const at = (...loc: unknown[]) => ({ status: 422, code: "validation_failed", errors: [{ loc: ["body", ...loc] }] });
+    const one = { id, type: "approve" };
+    expect(await problemOf(resume({ decisions: [one, { id: "x", type: "approve" }] }))).toMatchObject(
+      at("decisions", 1, "id"),
+    );
+    expect(await problemOf(resume({ decisions: [one, { tool_call_id, type: "approve" }] }))).toMatchObject(
+      at("decisions", 1, "tool_call_id"),
+    );
+    expect(await problemOf(resume({ decisions: [{ type: "approve" }] }))).toMatchObject({ status: 422 });
+    expect(await problemOf(resume({ decision: "approve", tool_call_id, tool_name: "other" }))).toMatchObject(
+      at("tool_name"),
+    );
+    expect(await problemOf(resume({ decisions: [{ id, type: "respond", message: "no" }] }))).toMatchObject({
+      status: 422,
+      code: "decision_not_allowed",
+    });
+    expect(await problemOf(resume())).toMatchObject({ status: 409, code: "waiting_for_approval" });
+    expect(await (await ask("/approvals")).json()).toMatchObject({ total: 1 });
+  });
+
+  it("are answered once: the second of two is 409, and so is a late one", async () => {
+    const { interrupt, resume } = await waiting();
+    const body = { decisions: [{ id: interrupt.id, type: "reject" }] };
+    const both = await Promise.all([resume(body), resume(body)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const loser = both.find(({ status }) => status === 409) as Response;
+    expect(await problemOf(loser)).toMatchObject({ code: "already_answered" });
+    expect(await problemOf(resume(body))).toMatchObject({ status: 409, code: "already_answered" });
+    const other = { decisions: [{ id: "never asked", type: "approve" }] };
+    expect(await problemOf(resume(other))).toMatchObject({ status: 409, code: "nothing_waiting" });
+  });
+
+  it("give the first answer again for the same idempotency key", async () => {
+    const { interrupt, resume } = await waiting();
+    const headers = { "Idempotency-Key": crypto.randomUUID(), Accept: "text/event-stream" };
+    const body = { decisions: [{ id: interrupt.id, type: "approve" }] };
+    const first = await readEvents(await resume(body, headers));
+    expect(await readEvents(await resume(body, headers))).toEqual(first);
+    const other = { decisions: [{ id: interrupt.id, type: "reject" }] };
+    expect(await problemOf(resume(other, headers))).toMatchObject({ status: 422, code: "idempotency_mismatch" });
+  });
+
+  it("of another scope are not there", async () => {
+    const { ask } = await waiting({ "X-Cognition-Scope-User": "ann" });
+    expect(await (await ask("/approvals")).json()).toMatchObject({ total: 1 });
+    const headers = { "X-Cognition-Scope-User": "bob" };
+    expect(await (await ask("/approvals", { headers })).json()).toMatchObject({ approvals: [], total: 0 });
+  });
+});
+
+describe("resuming with an empty body", () => {
+  it("has nothing to do on a fresh session, and after success", async () => {
+    const { ask, createSession } = await startTestServer();
+    const { id } = await createSession();
+    const resume = () => ask(`/sessions/${id}/resume`, { method: "POST" });
+    expect(await problemOf(resume())).toMatchObject({ status: 409, code: "nothing_to_resume" });
+    await readEvents(await ask(`/sessions/${id}/messages`, { method: "POST", json: { content: "Hello" } }));
+    expect(await problemOf(resume())).toMatchObject({ status: 409, code: "nothing_to_resume" });
+  });
+
+  it("continues what was aborted, as a new run that names it", async () => {
+    const { ask, createSession } = await startTestServer();
+    const { id } = await createSession();
+    const send = {
+      method: "POST",
+      json: { content: "Run the command: sleep 30" },
+      headers: { Prefer: "respond-async" },
+    };
+    const { id: first } = (await (await ask(`/sessions/${id}/messages`, send)).json()) as Run;
+    const stream = await ask(`/sessions/${id}/runs/${first}/events?after=0`);
+    const busy = await ask(`/sessions/${id}/resume`, { method: "POST" });
+    expect(await problemOf(busy)).toMatchObject({ status: 409, code: "session_busy" });
+    await ask(`/sessions/${id}/abort`, { method: "POST" });
+    expect((await readEvents(stream)).at(-1)).toMatchObject({ event: "done", data: { status: "aborted" } });
+    const again = await ask(`/sessions/${id}/resume`, { method: "POST" });
+    expect(again.status).toBe(200);
+    expect(await again.json()).toMatchObject({ resumes: first, status: "succeeded" });
+  });
+});

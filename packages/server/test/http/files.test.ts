@@ -1,0 +1,79 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FileList } from "@cognition/contract";
+import { describe, expect, it } from "vitest";
+import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { problemOf } from "./problem-of.ts";
+import { startTestServer } from "./test-server.ts";
+
+describe("the files of a session", () => {
+  it("are written, listed, read and deleted, with odd names and bytes", async () => {
+    const { ask, fetch, createSession } = await startTestServer();
+    const { id, workspace_path } = await createSession();
+    const bytes = new Uint8Array([0, 255, 10, 13]);
+    const names = ["a.txt", "deep/er/ü #%.bin", "line\nbreak"];
+    const url = (name: string) => `/sessions/${id}/files/${name.split("/").map(encodeURIComponent).join("/")}`;
+    for (const name of names) expect((await fetch(url(name), { method: "PUT", body: bytes })).status).toBe(204);
+    expect(readFileSync(join(workspace_path ?? "", "deep/er/ü #%.bin"))).toEqual(Buffer.from(bytes));
+    const { files } = (await (await ask(`/sessions/${id}/files`)).json()) as FileList;
+    expect(files.map(({ path, type }) => [path, type])).toEqual([
+      ["a.txt", "file"],
+      ["deep", "directory"],
+      ["deep/er", "directory"],
+      ["deep/er/ü #%.bin", "file"],
+      ["line\nbreak", "file"],
+    ]);
+    const read = await fetch(url("a.txt"));
+    expect(new Uint8Array(await read.arrayBuffer())).toEqual(bytes);
+    expect(read.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    expect((await ask(url("deep"), { method: "DELETE" })).status).toBe(204);
+    expect(await problemOf(ask(url("deep/er/ü #%.bin")))).toMatchObject({ status: 404, code: "file_not_found" });
+  });
+
+  it("never lead out of the workspace", async () => {
+    const { ask, createSession } = await startTestServer();
+    const { id, workspace_path } = await createSession();
+    symlinkSync("/etc", join(workspace_path ?? "", "link"));
+    for (const path of ["..%2f..%2fetc%2fpasswd", "%2Fetc%2Fpasswd", "link/passwd", "a%00b"]) {
+      for (const method of ["GET", "PUT", "DELETE"]) {
+        const response = await ask(`/sessions/${id}/files/${path}`, { method });
+        expect([404, 422], `${method} ${path}`).toContain(response.status);
+      }
+    }
+    expect((await ask(`/sessions/${id}/files/link`, { method: "DELETE" })).status).toBe(204);
+  });
+
+  it("have limits, and the server's own folder is not theirs", async () => {
+    const { ask, createSession } = await startTestServer({ isolation: "shared" });
+    const { id } = await createSession();
+    const put = (path: string, size: number) =>
+      ask(`/sessions/${id}/files/${path}`, { method: "PUT", body: new Uint8Array(size) });
+    expect(await problemOf(put("big", 10 * 1024 * 1024 + 1))).toMatchObject({ status: 413, code: "content_too_large" });
+    expect(await problemOf(put("huge", 17 * 1024 * 1024))).toMatchObject({ status: 413, code: "content_too_large" });
+    expect(await problemOf(put(".cognition/agents/evil.md", 1))).toMatchObject({ status: 403, code: "forbidden" });
+  });
+
+  it("are downloaded as an archive that tar can read", async () => {
+    const { fetch, createSession } = await startTestServer();
+    const { id, workspace_path } = await createSession();
+    const long = `${"d".repeat(90)}/${"é".repeat(60)}.txt`;
+    mkdirSync(join(workspace_path ?? "", "d".repeat(90)));
+    mkdirSync(join(workspace_path ?? "", "empty"));
+    writeFileSync(join(workspace_path ?? "", long), "long");
+    writeFileSync(join(workspace_path ?? "", "block"), "x".repeat(512));
+    writeFileSync(join(workspace_path ?? "", "nothing"), "");
+    const response = await fetch(`/sessions/${id}/files?archive=tar`);
+    expect(response.headers.get("Content-Type")).toBe("application/x-tar");
+    const dir = createTempDir();
+    try {
+      execFileSync("tar", ["-x", "-C", dir.path], { input: Buffer.from(await response.arrayBuffer()) });
+      expect(readFileSync(join(dir.path, long), "utf8")).toBe("long");
+      expect(readFileSync(join(dir.path, "block"), "utf8")).toBe("x".repeat(512));
+      expect(readFileSync(join(dir.path, "nothing"), "utf8")).toBe("");
+      expect(execFileSync("ls", [dir.path], { encoding: "utf8" }).split("\n")).toContain("empty");
+    } finally {
+      dir.remove();
+    }
+  });
+});
