@@ -12,8 +12,10 @@ import { sandboxSettings } from "./config/sandbox-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
+import type { RequestLogger } from "./http/guard/request-log.ts";
 import type { Authenticate, Guard } from "./http/guard.ts";
 import { createNodeApp, type NodeApp } from "./http/node-app.ts";
+import { openAccess } from "./http/open-access.ts";
 import { createRegistryHandlers } from "./http/registry-handlers.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
@@ -49,9 +51,11 @@ export interface ComposeOptions {
   tools?: readonly ToolDefinition[];
   /** Compiled LangGraph graphs that are agents, by name: each a graph, or `./path.ts#export` from the workspace's root. */
   graphs?: Readonly<Record<string, GraphSource>>;
-  /** Who asks, and what every request passes; see `http/guard.ts`. */
+  /** In place of what the configuration says of who asks and what every request passes; see `http/guard.ts`. */
   authenticate?: Authenticate;
   guards?: readonly Guard[];
+  /** Where requests are logged; nowhere by default. */
+  log?: RequestLogger;
   /** Holds every reply to its schema: for tests. */
   check_replies?: boolean;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
@@ -77,6 +81,10 @@ export interface Runtime {
 /** Joins the parts. The only place that names them all. */
 export async function compose(options: ComposeOptions): Promise<Runtime> {
   const { storage, workspace_root: root, env, config = defaultConfig() } = options;
+  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
+  // Before anything that would have to be let go of again.
+  const onError = (error: unknown) => options.onError(error, "");
+  const access = await openAccess({ config, storage, models, log: options.log, onError });
   const checkpointer = await storage.getCheckpointer();
   const tools = createToolRegistry({
     builtins: [...createBuiltinTools(toolSettings(config)), ...(options.tools ?? [])],
@@ -84,7 +92,6 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     files: createToolFiles({ root }),
     servers: configuredServers(config, root),
   });
-  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
   const sources = { ...config.agents.graphs, ...options.graphs };
   const graphs = await loadCustomGraphs({ sources, root, checkpointer, reserved: BUILTIN_AGENT_NAMES });
   const skills = createSkillFiles({ root });
@@ -118,7 +125,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const webhooks = createWebhooks({
     storage,
     settings: config.webhooks,
-    onError: (error) => options.onError(error, ""),
+    onError,
   });
   const shared = createSharedLooks();
   const engine = createRunEngine({
@@ -143,15 +150,16 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const chats = createChats({ storage, sessions, storeFor: createChatStores(storage, config) });
   const tasks = createTasks(storage);
   const started = performance.now();
+  const warnings = [...sandboxes.describe().warnings, ...access.warnings];
   const http = createNodeApp({
-    parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started },
+    parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started, warnings },
     handlers: createRegistryHandlers({ storage, agents, skills, tools, models, onDue: webhooks.wake }),
     scoping: config.scoping,
     sse: config.sse,
-    ...(options.authenticate && { authenticate: options.authenticate }),
-    ...(options.guards && { guards: options.guards }),
+    authenticate: options.authenticate ?? access.authenticate,
+    guards: options.guards ?? access.guards,
     ...(options.check_replies && { check_replies: true }),
-    onError: (error) => options.onError(error, ""),
+    onError,
   });
   const drain = async (drain_ms = config.runs.drain_ms) => {
     await engine.drain(drain_ms);

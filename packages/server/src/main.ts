@@ -33,10 +33,11 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /** Joins the parts, listens, and begins to work on runs. */
 export async function startServer(options: StartServerOptions): Promise<RunningServer> {
-  const runtime = await compose(options);
+  const config = options.config ?? defaultConfig();
+  const { host = config.server.host, port = config.server.port } = options;
+  // Who can reach the server decides what it may do, so it is composed for the address it really listens on.
+  const runtime = await compose({ ...options, config: { ...config, server: { ...config.server, host, port } } });
   const server = createServer(runtime);
-  const { server: defaults } = options.config ?? defaultConfig();
-  const { host = defaults.host, port = defaults.port } = options;
   try {
     await listen(server, host, port);
   } catch (error) {

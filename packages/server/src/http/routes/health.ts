@@ -11,6 +11,8 @@ export interface HealthRoutes {
   readonly models: Pick<ModelRegistry, "circuitBreakers">;
   readonly sandboxes: Pick<Sandboxes, "describe">;
   readonly version: string;
+  /** What whoever runs the server should know of how it is set up. */
+  readonly warnings: readonly string[];
   /** When the server began, by `performance.now()`. */
   readonly started: number;
 }
@@ -31,7 +33,8 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   };
 }
 
-async function describe({ storage, engine, models, sandboxes, version, started }: HealthRoutes): Promise<Health> {
+async function describe(options: HealthRoutes): Promise<Health> {
+  const { storage, engine, models, sandboxes, version, started, warnings } = options;
   const [{ backend, ok, latency_ms }, circuit_breakers] = await Promise.all([
     storage.healthCheck(),
     models.circuitBreakers(),
@@ -46,7 +49,7 @@ async function describe({ storage, engine, models, sandboxes, version, started }
     sandbox: { backend: sandbox.backend, ok: true },
     active_runs: engine.active.length,
     sessions: ok ? await storage.countSessions() : 0,
-    warnings: [...sandbox.warnings],
+    warnings: [...warnings],
     circuit_breakers,
   };
 }
