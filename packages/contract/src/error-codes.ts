@@ -95,6 +95,7 @@ export const ERROR_CODES = [
   { code: "model_failed", status: 502, title: "The model provider failed" },
   { code: "model_rate_limited", status: 502, title: "The model provider refused more requests" },
   { code: "model_auth_failed", status: 502, title: "The model provider refused the credentials" },
+  { code: "response_format_failed", status: 502, title: "The model did not give the answer in the form asked for" },
   { code: "context_overflow", status: 502, title: "The conversation is too long for the model" },
   { code: "model_timeout", status: 504, title: "The model provider did not answer in time" },
   { code: "command_timeout", status: 504, title: "The command did not end in time" },

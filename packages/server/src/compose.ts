@@ -113,6 +113,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     models,
     sandboxes,
     tools,
+    skills,
     graphs,
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,

@@ -22,4 +22,6 @@ export interface ResolvedAgent {
 export interface ApprovalRule {
   readonly allowed_decisions: readonly DecisionType[];
   readonly description?: string;
+  /** What the model is told where the user rejects without a word. */
+  readonly rejected?: string;
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_AGENT_NAME, EVERY } from "@cognition/contract";
-import { isReading, type ToolSummary } from "../tool/tool.ts";
+import { changesNothing, type ToolSummary } from "../tool/tool.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 const READONLY_AGENT_NAME = "readonly";
@@ -36,7 +36,7 @@ const READONLY_PROMPT = `You are a careful analyst. You read files and pages and
  * about their tools is a hint of a stranger. Its delegation is limited in `planDelegation`.
  */
 export function builtinAgents(tools: readonly ToolSummary[]): AgentDefinition[] {
-  const reading = tools.filter((tool) => tool.source !== "mcp" && isReading(tool)).map(({ name }) => name);
+  const reading = tools.filter(changesNothing).map(({ name }) => name);
   return [
     {
       ...plain,

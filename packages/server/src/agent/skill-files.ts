@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { AppError, MAX_TEXT_LENGTH, type Skill } from "@cognition/contract";
 import { z } from "zod";
 import { createFileSet, type SourceFile } from "../file/file-set.ts";
@@ -10,6 +10,8 @@ import { splitFrontMatter } from "./front-matter.ts";
 import { parseSource, parseYaml, yamlError } from "./yaml-source.ts";
 
 const FILE = "SKILL.md";
+/** A folder may hold a whole tree of examples; a model needs no more names than this. */
+const MAX_LISTED = 100;
 
 // Skills are shared between products, which add keys of their own: those are left to them.
 const SkillHead = z.looseObject({
@@ -29,6 +31,8 @@ export interface SkillFiles {
   refresh(): Promise<{ skills: Skill[]; problems: Problem[] }>;
   /** A file of a skill's folder; SKILL.md by default. Throws `file_not_found`, also for what lies outside. */
   read(name: string, file?: string): Promise<Uint8Array>;
+  /** The files of a skill's folder, relative to it, by name. */
+  list(name: string): Promise<string[]>;
   close(): void;
 }
 
@@ -38,6 +42,10 @@ export function createSkillFiles({ root, onChange }: { root: string; onChange?: 
   const find = (at: string) => findInEach(at, FILE);
   const files = createFileSet({ root, folder, find, parse: parseSkill, ...(onChange && { onChange }) });
 
+  async function folderOf(name: string): Promise<string | undefined> {
+    return dirname(join(folder, name)) === folder ? findInside(folder, name) : undefined;
+  }
+
   return {
     async refresh() {
       const loaded = await files.refresh();
@@ -46,9 +54,19 @@ export function createSkillFiles({ root, onChange }: { root: string; onChange?: 
         problems: loaded.problems,
       };
     },
+    async list(name) {
+      const own = await folderOf(name);
+      if (own === undefined) return [];
+      const entries = await readdir(own, { recursive: true, withFileTypes: true });
+      const found = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+      return found
+        .map((path) => relative(own, path))
+        .sort()
+        .slice(0, MAX_LISTED);
+    },
     async read(name, file = FILE) {
-      const found = await findInside(folder, name);
-      const path = found && dirname(join(folder, name)) === folder ? await findInside(found, file) : undefined;
+      const own = await folderOf(name);
+      const path = own && (await findInside(own, file));
       if (path === undefined) throw new AppError("file_not_found", `skill ${name} has no file ${file}`);
       return readFile(path);
     },

@@ -1,28 +1,40 @@
+import type { Skill } from "@cognition/contract";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { StructuredTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
-import { createDeepAgent, type SandboxBackendProtocolV2, type SubAgent } from "deepagents";
+import { type CompiledSubAgent, createDeepAgent, type SandboxBackendProtocolV2, type SubAgent } from "deepagents";
 import { type AgentMiddleware, todoListMiddleware } from "langchain";
 import type { AgentDefinition, ApprovalRule, ResolvedAgent } from "../agent/agent-definition.ts";
 import type { MemoryFile } from "../agent/memory-files.ts";
-import type { OnCrash, RegisteredTool } from "../tool/tool.ts";
-import { type ContextParts, toGraphTool } from "./graph-tool.ts";
+import type { OnCrash } from "../tool/tool.ts";
 import { createJournalMiddleware } from "./journal-middleware.ts";
 import { createPlanMiddleware } from "./plan-events.ts";
-import { createToolGate, type ToolRefusal } from "./tool-gate.ts";
+import { createPromptMiddleware } from "./prompt-middleware.ts";
+import { createResponseMiddleware } from "./response-tool.ts";
+import { skillsPrompt } from "./skill-tool.ts";
+import { createToolGate } from "./tool-gate.ts";
+import type { ToolRefusal } from "./tool-rules.ts";
+
+/** What one agent of the tree is made of. */
+export interface AgentParts {
+  prompt: string;
+  tools: StructuredTool[];
+  skills: readonly Skill[];
+  refusal: ToolRefusal;
+  approvals: Readonly<Record<string, ApprovalRule>>;
+  /** Those that its definition names. */
+  middleware: readonly AgentMiddleware[];
+}
 
 export interface AgentGraphParts {
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;
   backend: SandboxBackendProtocolV2;
-  tools: readonly RegisteredTool[];
-  contextParts: ContextParts;
-  /** Which model an agent of the tree uses; the session's own agent's is given apart. */
+  partsOf(agent: AgentDefinition, isRoot: boolean): AgentParts;
   modelOf(agent: AgentDefinition): BaseChatModel;
   onCrash(tool: string): OnCrash;
   /** Whether it may change files. */
   writes(tool: string): boolean;
-  refusalFor(agent: AgentDefinition): ToolRefusal;
-  approvalsOf(agent: AgentDefinition): Readonly<Record<string, ApprovalRule>>;
   /** What the workspace's own files (AGENTS.md) tell every agent. */
   memory: readonly MemoryFile[];
 }
@@ -32,82 +44,108 @@ export type AgentGraph = ReturnType<typeof createDeepAgent>;
 /** What deepagents would add by itself, without our journal in it. */
 const GENERAL_PURPOSE = "general-purpose";
 
-/** The graph of an agent and of everything it may delegate to. Holds nothing of a session or a run. */
+/** The graph of an agent and of everything it may delegate to, at any depth. Holds nothing of a session or a run. */
 export function createAgentGraph(
   { definition, subagents, delegates }: ResolvedAgent,
   parts: AgentGraphParts,
 ): AgentGraph {
-  const byName = new Map([definition, ...subagents].map((agent) => [agent.name, agent]));
-  const specs = new Map<string, SubAgent>();
+  const byName = new Map(subagents.map((agent) => [agent.name, agent]));
+  const made = new Map<string, SubAgent | CompiledSubAgent>();
 
-  function specOf(name: string): SubAgent {
-    const known = specs.get(name);
-    if (known) return known;
-    const agent = byName.get(name) as AgentDefinition;
-    const spec = subagentSpec(agent, parts);
-    specs.set(name, spec);
-    return spec;
+  // Delegation has no cycle (see `planDelegation`), so every agent can be made after those it delegates to.
+  function subagentsOf(agent: AgentDefinition): (SubAgent | CompiledSubAgent)[] {
+    const names = (delegates[agent.name] ?? []).filter((name) => name !== GENERAL_PURPOSE);
+    return [generalPurpose(agent, parts), ...names.map(subagent)];
   }
 
-  const reachable = delegates[definition.name] ?? [];
-  const general = generalPurpose(definition, parts);
-  const named = reachable.filter((name) => name !== GENERAL_PURPOSE).map(specOf);
+  function subagent(name: string): SubAgent | CompiledSubAgent {
+    const known = made.get(name);
+    if (known) return known;
+    const agent = byName.get(name) as AgentDefinition;
+    const isLeaf = (delegates[name] ?? []).length === 0;
+    const one = isLeaf ? leaf(agent, parts) : delegating(agent, subagentsOf(agent), parts);
+    made.set(name, one);
+    return one;
+  }
+
   return createDeepAgent({
-    name: definition.name,
-    model: parts.modelOf(definition),
-    systemPrompt: promptOf(definition, parts),
-    tools: graphTools(parts),
-    subagents: [general, ...named],
-    middleware: middlewareOf(definition, parts, true),
-    backend: parts.backend,
+    ...agentOptions(definition, subagentsOf(definition), parts, true),
     checkpointer: parts.checkpointer,
     store: parts.store,
   }) as AgentGraph;
 }
 
-function middlewareOf(agent: AgentDefinition, parts: AgentGraphParts, isRoot: boolean): AgentMiddleware[] {
+function agentOptions(
+  agent: AgentDefinition,
+  subagents: (SubAgent | CompiledSubAgent)[],
+  parts: AgentGraphParts,
+  isRoot: boolean,
+) {
+  const own = parts.partsOf(agent, isRoot);
+  return {
+    name: agent.name,
+    model: parts.modelOf(agent),
+    systemPrompt: promptOf(own, parts),
+    tools: own.tools,
+    subagents,
+    middleware: middlewareOf(agent, own, parts, { isRoot, delegates: subagents.map(({ name }) => name) }),
+    backend: parts.backend,
+  };
+}
+
+interface Place {
+  isRoot: boolean;
+  /** Whom it may delegate to. */
+  delegates: readonly string[];
+}
+
+function middlewareOf(
+  agent: AgentDefinition,
+  { refusal, approvals, middleware }: AgentParts,
+  { onCrash, writes }: AgentGraphParts,
+  { isRoot, delegates }: Place,
+): AgentMiddleware[] {
   return [
     todoListMiddleware(),
-    createToolGate(parts.refusalFor(agent)),
+    ...middleware,
+    createToolGate(refusal),
+    ...(isRoot ? [createPromptMiddleware()] : []),
+    ...(agent.response_format ? [createResponseMiddleware({ agent_name: agent.name, isRoot })] : []),
     createPlanMiddleware(),
-    createJournalMiddleware({
-      agent_name: agent.name,
-      isRoot,
-      onCrash: parts.onCrash,
-      writes: parts.writes,
-      approvals: parts.approvalsOf(agent),
-      refusal: parts.refusalFor(agent),
-    }),
+    createJournalMiddleware({ agent_name: agent.name, isRoot, onCrash, writes, approvals, refusal, delegates }),
   ] as unknown as AgentMiddleware[];
 }
 
-function promptOf({ system_prompt }: AgentDefinition, { memory }: AgentGraphParts): string {
+function promptOf({ prompt, skills }: AgentParts, { memory }: AgentGraphParts): string {
   const files = memory.map(({ path, content }) => `## ${path}\n\n${content}`);
-  return [system_prompt, ...files].filter((part) => part !== "").join("\n\n");
+  return [prompt, ...files, skillsPrompt(skills)].filter((part) => part !== "").join("\n\n");
 }
 
-function graphTools({ tools, contextParts }: AgentGraphParts) {
-  return tools.map((tool) => toGraphTool(tool, contextParts));
-}
-
-function subagentSpec(agent: AgentDefinition, parts: AgentGraphParts): SubAgent {
+function leaf(agent: AgentDefinition, parts: AgentGraphParts): SubAgent {
+  const own = parts.partsOf(agent, false);
   return {
     name: agent.name,
     description: agent.description,
-    systemPrompt: promptOf(agent, parts),
+    systemPrompt: promptOf(own, parts),
     model: parts.modelOf(agent),
-    tools: graphTools(parts),
-    middleware: middlewareOf(agent, parts, false),
+    tools: own.tools,
+    middleware: middlewareOf(agent, own, parts, { isRoot: false, delegates: [] }),
   };
+}
+
+/** Works on the caller's thread, below its namespace: the checkpointer and the store come with the call. */
+function delegating(
+  agent: AgentDefinition,
+  subagents: (SubAgent | CompiledSubAgent)[],
+  parts: AgentGraphParts,
+): CompiledSubAgent {
+  const runnable = createDeepAgent(agentOptions(agent, subagents, parts, false));
+  return { name: agent.name, description: agent.description, runnable: runnable as never };
 }
 
 /** An assistant with the same rights as the agent that calls it, for work that should not fill its context. */
 function generalPurpose(agent: AgentDefinition, parts: AgentGraphParts): SubAgent {
-  const twin = {
-    ...agent,
-    name: GENERAL_PURPOSE,
-    description: "A general assistant for a task of several steps, with the same tools.",
-  };
-  const spec = subagentSpec(twin, parts);
-  return { ...spec, model: parts.modelOf(agent) };
+  const description = "A general assistant for a task of several steps, with the same tools.";
+  const twin = leaf({ ...agent, name: GENERAL_PURPOSE, description, response_format: null }, parts);
+  return { ...twin, model: parts.modelOf(agent) };
 }

@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
-import { AppError, type Scope, type Session } from "@cognition/contract";
-import type { CheckpointSaver, Storage, Store } from "@cognition/thread";
+import { AppError, type Scope, type Session, type Skill } from "@cognition/contract";
+import { type CheckpointSaver, type SessionContext, type Storage, type Store, sessionContext } from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
 import type { AgentDefinition, ResolvedAgent } from "../agent/agent-definition.ts";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
-import { approvalRules } from "../agent/interrupt-rules.ts";
 import { type MemoryFile, readMemoryFiles } from "../agent/memory-files.ts";
+import type { SkillFiles } from "../agent/skill-files.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { ModelChoice } from "../model/select-model.ts";
 import { reportedUsage, usageOf } from "../model/usage.ts";
@@ -14,9 +14,10 @@ import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
 import { workspaceOf } from "../session/workspace-folder.ts";
-import type { ToolArtifacts } from "../tool/tool.ts";
+import { isReading, type ToolArtifacts } from "../tool/tool.ts";
 import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
+import { agentParts, type SharedParts } from "./agent-parts.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
 import type { RunGraph } from "./run-graph.ts";
@@ -33,7 +34,8 @@ export interface AgentOpenerOptions {
   models: ModelRegistry;
   sandboxes: Sandboxes;
   tools: Pick<ToolRegistry, "known" | "list">;
-  /** Users' own ones, by the name of their agent. */
+  skills: Pick<SkillFiles, "refresh" | "read" | "list">;
+  /** Users' own graphs, by the name of their agent. */
   graphs: ReadonlyMap<string, CustomGraph>;
   /** Where sessions have their folders, an absolute path. */
   workspace_root: string;
@@ -56,21 +58,21 @@ export function createAgentOpener(
       revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes),
       options.tools.known(),
     ]);
-    const memory = await readMemoryFiles(options.workspace_root, agent.definition.memory);
-    return { agent, version, memory };
+    const [memory, { skills }] = await Promise.all([
+      readMemoryFiles(options.workspace_root, agent.definition.memory),
+      options.skills.refresh(),
+    ]);
+    return { agent, version, memory, skills };
   }
 
-  async function graphFor(
-    { agent, version, memory }: AgentFiles,
-    session: Session,
-    model: string | undefined,
-  ): Promise<AgentGraph> {
+  async function graphFor(files: AgentFiles, session: Session, model: string | undefined): Promise<AgentGraph> {
     const message = model === undefined ? {} : { model };
-    const key = JSON.stringify([agent.revision, session.config, session.scopes, message, version, memory]);
+    const { agent, version, memory, skills } = files;
+    const key = JSON.stringify([agent.revision, session.config, session.scopes, message, version, memory, skills]);
     let graph = graphs.get(key);
     if (!graph) {
       if (graphs.size >= GRAPHS_KEPT) graphs.delete(graphs.keys().next().value as string);
-      graph = buildGraph(options, { agent, session, message, memory });
+      graph = buildGraph(options, { ...files, session, message });
       graphs.set(key, graph);
       graph.catch(() => graphs.delete(key)); // the next run tries anew
     }
@@ -80,16 +82,18 @@ export function createAgentOpener(
   return async ({ claimed, session }, input) => {
     const { agent_revision: revision, agent_name: name } = claimed.run;
     const { scopes, config } = session;
-    const [files, sandbox] = await Promise.all([
+    const [files, sandbox, context] = await Promise.all([
       shared(JSON.stringify([revision, name, scopes]), () => look(revision, name, scopes)),
       openSandbox(options, session),
+      sessionContext(options.storage, session),
     ]);
     const { definition } = files.agent;
-    if (definition.source === "graph") return openCustom(options, { definition, session, sandbox });
+    if (definition.source === "graph") return openCustom(options, { definition, session, sandbox, context });
     return {
       graph: (await graphFor(files, session, input.model)) as unknown as RunGraph,
       root_agent: definition.name,
       sandbox,
+      context,
       usageOf,
       pipelined: true,
       config: { recursionLimit: config.recursion_limit ?? RECURSION_LIMIT },
@@ -101,10 +105,11 @@ interface CustomAgent {
   definition: AgentDefinition;
   session: Session;
   sandbox: Sandbox;
+  context: SessionContext;
 }
 
 /** A user's own graph has its own limit of steps, and its own models, whose usage is told as they report it. */
-async function openCustom(options: AgentOpenerOptions, { definition, session, sandbox }: CustomAgent) {
+async function openCustom(options: AgentOpenerOptions, { definition, session, sandbox, context }: CustomAgent) {
   const custom = options.graphs.get(definition.name);
   if (!custom) {
     const message = `The graph ${definition.name} is not registered any more; the session is kept. Register it again, or give the session another agent.`;
@@ -116,6 +121,7 @@ async function openCustom(options: AgentOpenerOptions, { definition, session, sa
     graph: custom.graph,
     root_agent: definition.name,
     sandbox,
+    context,
     custom,
     usageOf: reportedUsage,
     config: { store, ...(recursion_limit ? { recursionLimit: recursion_limit } : {}) },
@@ -126,6 +132,7 @@ interface AgentFiles {
   agent: ResolvedAgent;
   version: KnownTools["version"];
   memory: readonly MemoryFile[];
+  skills: readonly Skill[];
 }
 
 async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: Session): Promise<Sandbox> {
@@ -134,29 +141,30 @@ async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, se
   return sandboxes.open(session.id, workspace);
 }
 
-interface GraphFor {
-  agent: ResolvedAgent;
+interface GraphFor extends AgentFiles {
   session: Session;
   message: ModelChoice;
-  memory: readonly MemoryFile[];
 }
 
-async function buildGraph(
-  options: AgentOpenerOptions,
-  { agent, session, message, memory }: GraphFor,
-): Promise<AgentGraph> {
+async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promise<AgentGraph> {
+  const { agent, session, message, memory, skills } = wanted;
+  const tree = [agent.definition, ...agent.subagents];
   const models = new Map<string, BaseChatModel>();
-  for (const definition of [agent.definition, ...agent.subagents]) {
+  for (const definition of tree) {
     models.set(definition.name, await openModel(options.models, definition, session, message));
   }
-  const tools = await options.tools.list(wantedTools([agent.definition, ...agent.subagents]));
-  const known = (await options.tools.known()).tools;
-  const store = await options.storeFor(session.scopes);
-  return createAgentGraph(agent, {
-    checkpointer: options.checkpointer as unknown as BaseCheckpointSaver,
-    store: store as unknown as BaseStore,
-    backend: createWorkspaceBackend(),
+  const [tools, { tools: known }, store] = await Promise.all([
+    options.tools.list(wantedTools(tree)),
+    options.tools.known(),
+    options.storeFor(session.scopes),
+  ]);
+  const shared: SharedParts = {
+    storage: options.storage,
+    session,
     tools,
+    known,
+    skills,
+    skillFiles: options.skills,
     contextParts: ({ work }) => ({
       store,
       artifacts: options.artifactsFor({
@@ -165,11 +173,15 @@ async function buildGraph(
         run_id: work.claimed.run_id,
       }),
     }),
+  };
+  return createAgentGraph(agent, {
+    checkpointer: options.checkpointer as unknown as BaseCheckpointSaver,
+    store: store as unknown as BaseStore,
+    backend: createWorkspaceBackend(),
     modelOf: ({ name }) => models.get(name) as BaseChatModel,
+    partsOf: (definition, isRoot) => agentParts(shared, definition, isRoot),
     onCrash: (name) => known.get(name)?.on_crash ?? "never",
-    writes: (name) => !["read", "network"].includes(known.get(name)?.effect ?? "execute"),
-    refusalFor,
-    approvalsOf: ({ interrupt_on }) => Object.fromEntries(approvalRules(interrupt_on)),
+    writes: (name) => !isReading(known.get(name) ?? { effect: "execute" }),
     memory,
   });
 }
@@ -197,12 +209,4 @@ function wantedTools(agents: readonly AgentDefinition[]): string[] | null {
     wanted.push(...tools);
   }
   return wanted;
-}
-
-/** An agent with a list of tools has these, and what it cannot work without. */
-function refusalFor({ name, tools }: AgentDefinition) {
-  if (tools === null) return () => undefined;
-  const allowed = new Set([...tools, "write_todos", "task"]);
-  return (tool: string) =>
-    allowed.has(tool) ? undefined : `The agent ${name} may not use ${tool}. It has: ${[...allowed].sort().join(", ")}.`;
 }

@@ -48,7 +48,7 @@ export function decideCall(call: ToolCall, rule: ApprovalRule): ToolCall | ToolM
       return answer(
         call,
         "error",
-        decision.message ?? `The user did not allow ${call.name}. Do not try it again unasked.`,
+        decision.message ?? rule.rejected ?? `The user did not allow ${call.name}. Do not try it again unasked.`,
       );
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract";
 import { LEASE, type Storage } from "@cognition/thread";
 import { isGraphDrained, RunControl } from "@langchain/langgraph";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
@@ -44,13 +44,14 @@ export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExe
     if (known) return { ...known, input };
     const agent = await openAgent(work, input);
     const usage = createUsageMeter(work.claimed.run.usage);
-    const { usageOf, root_agent, sandbox, pipelined = false } = agent;
+    const { usageOf, root_agent, sandbox, context, pipelined = false } = agent;
+    const { mode } = work.session;
     work.lease.pipelined = pipelined;
     const workspace = await workspaces.begin(work.session, work.lease);
     work.lease.snapshot = () => workspace.snapshot_id;
     const one: Running = {
       agent,
-      scope: { work, sandbox, workspace, usage, root_agent, journal: storage, ...emptyScope() },
+      scope: { work, sandbox, workspace, usage, root_agent, mode, journal: storage, ...context, ...emptyScope() },
       events: createModelEvents({ work, root_agent, usage, usageOf }),
     };
     running.set(work, one);
@@ -99,10 +100,16 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     return await graphResult({ storage, work, usage, custom, output, state: await graph.getState(config) });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
-    throw error;
+    throw causeOf(error);
   } finally {
     work.drain.removeEventListener("abort", drain);
   }
+}
+
+/** LangChain wraps what goes wrong inside of a middleware; what it was, and its code, is further in. */
+function causeOf(error: unknown): unknown {
+  for (let at = error; at instanceof Error; at = at.cause) if (isAppError(at)) return at;
+  return error;
 }
 
 /** Runs the graph until it stops. What it writes to its stream is told as it is written, not as somebody reads it. */

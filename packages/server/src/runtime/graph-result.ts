@@ -4,6 +4,7 @@ import type { RunResult, RunWork } from "../run/executor.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import { toInterrupt } from "./decide-call.ts";
 import { jsonCopy } from "./json-copy.ts";
+import { structuredResponse } from "./response-tool.ts";
 import type { GraphState } from "./run-graph.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
@@ -22,7 +23,7 @@ export async function graphResult(finished: Finished): Promise<RunResult> {
   const { storage, work, usage, custom, state, output } = finished;
   const interrupts = interruptsOf(state, custom);
   if (interrupts.length > 0) return { outcome: "waiting", interrupts, usage: usage.total() };
-  const structured = state.values.structuredResponse ?? (custom ? outputOf(output) : undefined);
+  const structured = custom ? outputOf(output) : structuredResponse(state.values.messages);
   return {
     outcome: "succeeded",
     assistant: await lastAssistant(storage, work),
@@ -41,10 +42,11 @@ function interruptsOf({ tasks, next, config }: GraphState, custom: CustomGraph |
   return [{ id, value: { next: [...next] }, allowed_decisions: ["approve"] }];
 }
 
-/** Its messages are the conversation; the rest is what the graph came to. */
+/** Its messages are the conversation; the rest is what the graph came to, or what an agent of LangChain's calls so. */
 function outputOf(output: unknown): unknown {
   if (typeof output !== "object" || output === null || Array.isArray(output)) return output;
-  const { messages: _, ...rest } = output as Record<string, unknown>;
+  const { messages: _, structuredResponse: answer, ...rest } = output as Record<string, unknown>;
+  if (answer !== undefined) return answer;
   return Object.keys(rest).length > 0 ? rest : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
-import type { RegisteredTool, ToolContext, ToolOutput, ToolResult } from "../tool/tool.ts";
+import type { ToolContext, ToolDefinition, ToolOutput, ToolResult } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
 import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";
@@ -8,8 +8,13 @@ import { textOf } from "./text-of.ts";
 export type ContextParts = (scope: RunScope) => Pick<ToolContext, "store" | "artifacts">;
 
 /** A tool as LangChain calls it. Where and for whom it runs it learns from the run, not from the graph. */
-export function toGraphTool(definition: RegisteredTool, partsOf: ContextParts): StructuredTool {
+export function toGraphTool(
+  definition: ToolDefinition,
+  partsOf: ContextParts,
+  { endsTurn = false }: { endsTurn?: boolean } = {},
+): StructuredTool {
   return new DynamicStructuredTool({
+    returnDirect: endsTurn,
     name: definition.name,
     description: definition.description,
     schema: definition.schema as ConstructorParameters<typeof DynamicStructuredTool>[0]["schema"],

@@ -26,9 +26,15 @@ export function about({ agent_name, isRoot }: Caller): { agent?: string } {
   return isRoot ? {} : { agent: agent_name };
 }
 
-export function tellCall(caller: Caller, { work }: RunScope, call: ToolCall): void {
-  const { id = "", name, args } = call;
+/** A call that was made, whether or not it may run. */
+export function tellAttempt(caller: Caller, { work }: RunScope, { id = "", name, args }: ToolCall): void {
   work.log.emit("tool_call", { ...about(caller), id, name, args });
+}
+
+export function tellCall(caller: Caller, scope: RunScope, call: ToolCall): void {
+  const { name, args } = call;
+  const { work } = scope;
+  tellAttempt(caller, scope, call);
   if (name !== DELEGATION) return;
   const { subagent_type, description } = args as { subagent_type?: string; description?: string };
   work.log.emit("delegation", { ...about(caller), target_agent: subagent_type ?? "", task: description ?? "" });

@@ -1,13 +1,14 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
+import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { decideCall } from "./decide-call.ts";
-import { type Caller, DELEGATION, tellCall, tellResult } from "./journal-events.ts";
+import { type Caller, DELEGATION, tellAttempt, tellCall, tellResult } from "./journal-events.ts";
 import { journaledCall } from "./journaled-call.ts";
 import { currentRun, type RunScope } from "./run-scope.ts";
-import type { ToolRefusal } from "./tool-gate.ts";
+import type { ToolRefusal } from "./tool-rules.ts";
 
 export interface JournalOptions extends Caller {
   onCrash: (tool: string) => OnCrash;
@@ -15,6 +16,8 @@ export interface JournalOptions extends Caller {
   writes: (tool: string) => boolean;
   approvals: Readonly<Record<string, ApprovalRule>>;
   refusal: ToolRefusal;
+  /** Whom it may delegate to. */
+  delegates: readonly string[];
 }
 
 type Runtime = { configurable?: Record<string, unknown> };
@@ -33,7 +36,7 @@ export function createJournalMiddleware(options: JournalOptions) {
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
       tellCall(options, scope, decided);
       // It resumes from its own checkpoint, and its own tools are in the journal: recorded twice, it could never resume.
-      if (decided.name === DELEGATION) return run();
+      if (decided.name === DELEGATION) return tellDelegated(options, scope, decided, await run());
       const { configurable = {} } = request.runtime as Runtime;
       const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
       const on_crash = options.onCrash(decided.name);
@@ -44,8 +47,8 @@ export function createJournalMiddleware(options: JournalOptions) {
 }
 
 /** The call as it may run, or the message that stands for its result. */
-function decide({ refusal, approvals }: JournalOptions, call: ToolCall): ToolCall | ToolMessage {
-  const reason = refusal(call.name);
+function decide({ refusal, approvals, delegates }: JournalOptions, call: ToolCall): ToolCall | ToolMessage {
+  const reason = refusal(call.name) ?? delegationRefusal(call, delegates);
   if (reason !== undefined) {
     return new ToolMessage({ tool_call_id: call.id ?? "", name: call.name, status: "error", content: reason });
   }
@@ -53,9 +56,27 @@ function decide({ refusal, approvals }: JournalOptions, call: ToolCall): ToolCal
   return rule ? decideCall(call, rule) : call;
 }
 
+/** Deepagents would throw, and end the run, for a name that a model has made up. */
+function delegationRefusal({ name, args }: ToolCall, delegates: readonly string[]): string | undefined {
+  const target = String(args["subagent_type"] ?? "");
+  if (name !== DELEGATION || delegates.includes(target)) return undefined;
+  return `There is no subagent "${target}" to delegate to. Valid: ${delegates.join(", ") || "none"}.`;
+}
+
+function tellDelegated<T extends ToolMessage | Command>(
+  options: JournalOptions,
+  scope: RunScope,
+  call: ToolCall,
+  result: T,
+): T {
+  tellResult(options, scope, call, { result, outcome: "ok", exit_code: null });
+  return result;
+}
+
 function tellDenied(options: JournalOptions, scope: RunScope, call: ToolCall, message: ToolMessage): ToolMessage {
   const outcome = message.status === "error" ? "denied" : "ok";
-  tellCall(options, scope, call);
+  if (call.name === DELEGATION) tellAttempt(options, scope, call);
+  else tellCall(options, scope, call);
   tellResult(options, scope, call, { result: message, outcome, exit_code: null });
   return message;
 }

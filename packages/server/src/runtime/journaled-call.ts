@@ -76,12 +76,12 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
 }
 
 /** What the tool did to files is stored before its result is: a result that is known has its files, on every node. */
-async function keepingFiles({ workspace }: RunScope, run: () => Promise<ToolResult>): Promise<ToolResult> {
-  await workspace.before();
+async function keepingFiles(scope: RunScope, run: () => Promise<ToolResult>): Promise<ToolResult> {
+  await scope.workspace.before();
   try {
     return await run();
   } finally {
-    await workspace.after();
+    if (!scope.closed) await scope.workspace.after();
   }
 }
 

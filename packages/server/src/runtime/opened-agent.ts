@@ -1,3 +1,4 @@
+import type { SessionContext } from "@cognition/thread";
 import type { AIMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import type { CallUsage } from "../model/usage.ts";
@@ -10,6 +11,7 @@ export interface OpenedAgent {
   graph: RunGraph;
   root_agent: string;
   sandbox: Sandbox;
+  context: SessionContext;
   /** What every call of the graph carries, besides what is the run's. */
   config: { recursionLimit?: number; store?: BaseStore };
   /**

@@ -8,7 +8,7 @@ export interface RunGraph {
 }
 
 export interface GraphState {
-  values: { messages?: BaseMessage[]; structuredResponse?: unknown };
+  values: { messages?: BaseMessage[] };
   /** The nodes that would run now. */
   next: readonly string[];
   tasks: readonly { name?: string; interrupts?: readonly { id?: string; value?: unknown }[] }[];

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { AppError, type PlanItem } from "@cognition/contract";
-import type { ToolJournal } from "@cognition/thread";
+import { AppError, type PlanItem, type Session } from "@cognition/contract";
+import type { OpenTask, ToolJournal } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunWorkspace } from "../timeline/workspace/run-workspace.ts";
@@ -16,6 +16,11 @@ export interface RunScope {
   /** The session's own agent: events of the others carry their name. */
   root_agent: string;
   journal: ToolJournal;
+  /** The session's, until a plan is approved. */
+  mode: Session["mode"];
+  /** What the prompt says of the user; empty if nothing. */
+  about_user: string;
+  task: OpenTask | null;
   /** The agent's plan as it was told last. */
   plan: readonly PlanItem[];
   /** Tool calls that this attempt has begun. What an earlier one left begun, nobody knows the end of. */

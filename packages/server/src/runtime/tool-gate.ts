@@ -1,12 +1,10 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-
-/** Says why an agent may not use a tool, or nothing if it may. */
-export type ToolRefusal = (tool: string) => string | undefined;
+import type { ToolRefusal } from "./tool-rules.ts";
 
 /**
- * Shows the model only the tools that its agent may use, those of the runtime (files, commands, delegation) included. A
- * call of another one is denied all the same, by the journal.
+ * Shows the model only the tools that its agent may use now, those of the runtime (files, commands, delegation) included.
+ * A call of another one is denied all the same, by the journal.
  */
 export function createToolGate(refusal: ToolRefusal) {
   return createMiddleware({

@@ -18,6 +18,12 @@ const TOOLS: Record<string, { effect: ToolEffect; on_crash: OnCrash; description
   write_todos: { effect: "read", on_crash: "retry", description: "Writes the plan of the work." },
   // What a delegate may do is limited by who it is; see `planDelegation`.
   task: { effect: "read", on_crash: "retry", description: "Delegates a task to another agent." },
+  read_skill: { effect: "read", on_crash: "retry", description: "Reads a skill, or a file of its folder." },
+  // Its answer is a message of the thread.
+  structured_response: { effect: "read", on_crash: "retry", description: "Gives the answer in the form asked for." },
+  present_plan: { effect: "read", on_crash: "retry", description: "Shows the plan for approval, in plan mode." },
+  note_insight: { effect: "write", on_crash: "retry", description: "Notes down an insight for the session's task." },
+  note_fact: { effect: "write", on_crash: "retry", description: "Notes down a fact for the session's task." },
 };
 
 export const RUNTIME_TOOLS: readonly ToolSummary[] = Object.entries(TOOLS).map(([name, tool]) => ({

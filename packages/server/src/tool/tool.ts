@@ -92,3 +92,8 @@ const CHANGES_NOTHING: ReadonlySet<ToolEffect> = new Set(["read", "network"]);
 export function isReading(tool: { readonly effect: ToolEffect }): boolean {
   return CHANGES_NOTHING.has(tool.effect);
 }
+
+/** The same, for where it must hold: what an MCP server says about its tools is a hint of a stranger. */
+export function changesNothing(tool: { readonly effect: ToolEffect; readonly source: ToolSource }): boolean {
+  return tool.source !== "mcp" && isReading(tool);
+}

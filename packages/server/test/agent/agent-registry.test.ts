@@ -37,10 +37,13 @@ describe("built-in agents", () => {
       "inspect_package",
       "list_artifacts",
       "ls",
+      "present_plan",
       "read_artifact",
       "read_file",
+      "read_skill",
       "recall",
       "search",
+      "structured_response",
       "task",
       "write_todos",
     ]);

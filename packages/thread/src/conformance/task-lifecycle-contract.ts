@@ -87,6 +87,21 @@ export function taskLifecycleContract(open: OpenStorage): void {
     await expect(late).rejects.toMatchObject({ code: "conversation_not_found" });
   });
 
+  test("the task that a session works on is its newest open one, in its scope alone", async ({ storage }) => {
+    const tasks = createTasks(storage);
+    const scope = { org: "a" };
+    const one = await tasks.startTask({ query: "one", user_id: "alice", scope });
+    const { conversation_id } = one;
+    await tasks.addInsight(one, "noted");
+    expect(await storage.tasks.findTask(conversation_id, scope)).toMatchObject({
+      ...{ task_id: one.task_id, user_id: "alice", query: "one", scope, conversation_id },
+      workspace: { objective: "one", insights: ["noted"] },
+    });
+    expect(await storage.tasks.findTask(conversation_id)).toBeNull();
+    await tasks.completeTask(one);
+    expect(await storage.tasks.findTask(conversation_id, scope)).toBeNull();
+  });
+
   test("continue restores conversation, workspace and the original query after a restart", async ({
     storage,
     reopen,

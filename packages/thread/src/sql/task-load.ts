@@ -1,6 +1,6 @@
 import { AppError, type Scope } from "@cognition/contract";
 import type { Selectable } from "kysely";
-import type { StoredTask } from "../task/task-store.ts";
+import type { OpenTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
 import type { Database } from "./database.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
@@ -57,6 +57,25 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
     workspace: { ...newWorkspace(""), ...JSON.parse(row.workspace_data) },
     messages: ((messages?.rows ?? []) as unknown as MessageRow[]).map(toMessage),
   };
+}
+
+export async function taskOfConversation(
+  { q, read }: Database,
+  conversation_id: string,
+  scope?: Scope,
+): Promise<OpenTask | null> {
+  const newest = q
+    .selectFrom("task_workspaces")
+    .select(["task_id", "user_id", "query", "scope", "workspace_data"])
+    .where("conversation_id", "=", conversation_id)
+    .where("scope", "=", scopeText(scope))
+    .orderBy("created_at", "desc")
+    .orderBy("task_id", "desc");
+  const [row] = await read(newest.limit(1));
+  if (!row) return null;
+  const { workspace_data, ...task } = row;
+  const workspace = { ...newWorkspace(""), ...JSON.parse(workspace_data) };
+  return { ...task, conversation_id, scope: JSON.parse(task.scope), workspace };
 }
 
 function taskNotFound(task_id: string): AppError {

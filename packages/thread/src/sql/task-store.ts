@@ -11,7 +11,7 @@ import { pageBounds } from "./page-bounds.ts";
 import { changeProfile } from "./profile-store.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, type Statement, type Tx } from "./statement.ts";
-import { loadTask } from "./task-load.ts";
+import { loadTask, taskOfConversation } from "./task-load.ts";
 import { appendMessage } from "./task-message.ts";
 import { startTask } from "./task-start.ts";
 import { writeConversation } from "./write-conversation.ts";
@@ -42,6 +42,7 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
         return { messages: [], done };
       }
     },
+    findTask: (conversation_id, scope) => taskOfConversation(db, conversation_id, scope),
     listTasks: async ({ user_id, scope, ...page } = {}) => {
       const { limit, offset } = pageBounds(page);
       let query = db.q.selectFrom("task_workspaces as t").innerJoin("sessions as s", "s.id", "t.conversation_id");

@@ -47,6 +47,12 @@ export interface TaskSummary extends Required<TaskRef> {
   updated_at: string;
 }
 
+/** A task without the conversation it belongs to. */
+export interface OpenTask extends Required<TaskRef> {
+  query: string;
+  workspace: WorkspaceData;
+}
+
 /** Every user is one of a scope: two scopes' user "default" are two people. */
 export interface ProfileStore {
   getProfile(user_id: string, scope?: Scope): Promise<StoredProfile | null>;
@@ -69,6 +75,8 @@ export interface TaskStore {
   changeTask(task: TaskRef, changes: readonly TaskChange[]): Promise<TaskChanged>;
   /** As `changeTask`, and deletes the workspace in that commit. Of a task that is complete nothing is changed. */
   completeTask(task: TaskRef, changes: readonly TaskChange[]): Promise<TaskChanged & { done: CompletedTask }>;
+  /** The newest task of a conversation that is not complete, if there is one; the same cost at any length of it. */
+  findTask(conversation_id: string, scope?: Scope): Promise<OpenTask | null>;
   /** Tasks that are not complete, newest first. */
   listTasks(filter?: { user_id?: string; scope?: Scope; limit?: number; offset?: number }): Promise<TaskSummary[]>;
 }

@@ -15,6 +15,8 @@ const NAMES = {
     /(command|shell|bash|terminal)/,
   ],
   todos: [/^(write|update|set|create|manage) todos?( list)?$/, /todo/],
+  skill: [/^(read|load|open|get|use)( a)? skill$/, /skill/],
+  plan: [/^(present|submit|propose|show|exit)( the)? plan( mode)?$/],
   delegate: [/^task$/, /delegat|subagent|transfer|hand ?off/],
 } as const;
 

@@ -1,6 +1,7 @@
 import { inventoryAnswer } from "./answer/inventory-answer.ts";
 import { memoryAnswer } from "./answer/memory-answer.ts";
 import { plainAnswer } from "./answer/plain-answer.ts";
+import { findTool } from "./find-tool.ts";
 import { commandIntent } from "./intent/command-intent.ts";
 import { delegateIntent } from "./intent/delegate-intent.ts";
 import { deleteFileIntent } from "./intent/delete-file-intent.ts";
@@ -12,9 +13,9 @@ import { readFile, readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
-import { matchSkill } from "./skills.ts";
+import { matchSkill, type Skill } from "./skills.ts";
 import { splitInstructions } from "./split-instructions.ts";
-import { type Intent, type Step, say } from "./step.ts";
+import { callTool, type Intent, type Step, say } from "./step.ts";
 import type { Turn } from "./turn.ts";
 
 /** Asked in this order; the first that understands an instruction has it. */
@@ -57,9 +58,28 @@ function tooLong({ request, tools }: Turn): readonly Step[] {
  */
 export function planSteps(turn: Turn): readonly Step[] {
   if (turn.request.length > MAX_REQUEST) return tooLong(turn);
+  const proposal = proposePlan(turn);
+  if (proposal) return proposal;
   const skill = skillSteps(turn);
   const todo = todoSteps(turn.request, turn, (instruction) => understand(instruction, turn) ?? []);
-  return [...skill, ...(todo ?? instructionSteps(turn.request, turn))];
+  const rest = todo ?? instructionSteps(turn.request, turn);
+  // "Use your greeting skill" asks for no more than the skill itself.
+  const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
+  return [...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)];
+}
+
+const CHANGES =
+  /\b(?:create|write|save|append|edit|replace|change|delete|remove|rename|move|run|execute|install|make|build|fix|add|send|update|deploy|plan)\b/i;
+
+/** In plan mode there is a tool that shows the plan: what would change something goes through it, sentence by sentence. */
+function proposePlan(turn: Turn): readonly Step[] | undefined {
+  const tool = findTool(turn.tools, "plan");
+  if (!tool || !CHANGES.test(turn.request) || isInventory(turn)) return undefined;
+  const refused = turn.results.findLast((result) => result.tool === tool.name && result.failed);
+  if (refused) return [...turn.results.flatMap(() => callTool(tool, {})), ...say(`I keep planning: ${refused.output}`)];
+  const parts = splitInstructions(turn.request, () => true);
+  const parameter = Object.keys(tool.schema.properties ?? {})[0] ?? "plan";
+  return callTool(tool, { [parameter]: parts.map((part, at) => `${at + 1}. ${part.trim()}`).join("\n") });
 }
 
 function instructionSteps(text: string, turn: Turn): Step[] {
@@ -82,10 +102,20 @@ function understand(instruction: string, turn: Turn): readonly Step[] | undefine
 /** A skill that fits is read first; what its text then asks for comes before the rest. */
 function skillSteps(turn: Turn): readonly Step[] {
   const skill = matchSkill(turn.request, turn);
-  const read = skill?.path === undefined || isInventory(turn) ? undefined : readFile(skill.path, turn);
+  const reader = findTool(turn.tools, "skill");
+  const isAskedFor = reader !== undefined && turn.request.includes(reader.name);
+  const read = !skill || isAskedFor || isInventory(turn) ? undefined : readSkill(skill, turn);
   if (!read) return [];
   const text = turn.results[0]?.failed === false ? turn.results[0].output : "";
   return [...read, ...skillInstructions(text).flatMap((line) => understand(line, turn) ?? [])];
+}
+
+function readSkill({ name, path }: Skill, turn: Turn): readonly Step[] | undefined {
+  const tool = findTool(turn.tools, "skill");
+  if (!tool) return path === undefined ? undefined : readFile(path, turn);
+  const properties = Object.keys(tool.schema.properties ?? {});
+  const parameter = properties.find((key) => /skill|name/i.test(key)) ?? properties[0] ?? "skill";
+  return callTool(tool, { [parameter]: name });
 }
 
 function isInventory(turn: Turn): boolean {

@@ -32,10 +32,15 @@ export function readTurn(messages: readonly BaseMessage[], tools: readonly Offli
       .join("\n"),
     request: said.at(-1) ?? "",
     earlier: said.slice(0, -1),
-    results: readResults(messages.slice(last + 1)),
+    results: readResults(messages.slice(last + 1)).filter((result) => !isApprovedPlan(result, tools)),
     tools,
     position: messages.length,
   };
+}
+
+/** The tool is gone once the plan is approved; the plan was a step towards the work, not one of it. */
+function isApprovedPlan({ tool, failed }: ToolResult, tools: readonly OfflineTool[]): boolean {
+  return !failed && /plan/i.test(tool) && !tools.some(({ name }) => name === tool);
 }
 
 // `message.text` joins blocks without a break, so that the last sentence of one would run into the first of the next.

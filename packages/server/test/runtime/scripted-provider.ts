@@ -1,0 +1,27 @@
+import type { ComposeOptions } from "../../src/compose.ts";
+import { defaultConfig } from "../../src/config.ts";
+import { PROTOCOLS, type Protocol, provider } from "../model/providers.ts";
+import { type Answer, openScriptedServer, type ScriptedServer } from "../model/scripted-server.ts";
+
+const OPENAI = PROTOCOLS[0] as Protocol;
+
+/** A model that says what it was told to say, over the wire; the last answer serves all calls that follow. */
+export async function scriptedProvider(
+  ...answers: readonly Answer[]
+): Promise<{ server: ScriptedServer; options: Pick<ComposeOptions, "config" | "env"> }> {
+  const server = await openScriptedServer();
+  server.script(...answers);
+  const config = defaultConfig();
+  const { scope: _scope, source: _source, ...entry } = provider(OPENAI, server.url);
+  const models = { ...config.models, providers: [entry], key_hosts: { TEST_KEY: ["127.0.0.1"] } };
+  return {
+    server,
+    options: { config: { ...config, models }, env: { PATH: process.env["PATH"], TEST_KEY: "sk-test" } },
+  };
+}
+
+export const says = OPENAI.says;
+
+export function calls(id: string, name: string, args: object): Answer {
+  return OPENAI.calls(id, name, JSON.stringify(args));
+}
