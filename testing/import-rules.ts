@@ -42,9 +42,10 @@ const LOADERS: readonly string[] = [
 
 /** Parts of the server that only compose.ts joins: nothing else in the server imports them, nor they each other. */
 const SERVER_ADAPTERS = ["runtime", "sandbox", "webhook", "http"];
-const SERVER_ROOT = ["main.ts", "index.ts", "compose.ts"];
+const SERVER_ROOT = ["main.ts", "index.ts", "operator.ts", "compose.ts"];
 
-const BARRELS = /^packages\/[^/]+\/src\/(conformance\/)?index\.ts$/;
+/** Every entry of a package, second ones too. */
+const BARRELS = /^packages\/([^/]+\/src\/(conformance\/)?index|server\/src\/operator)\.ts$/;
 
 /** Where an import leads, by its text alone. */
 type Target =

@@ -1,6 +1,29 @@
 #!/usr/bin/env node
-import { parseArgs } from "node:util";
+import { homedir } from "node:os";
 
-const { positionals } = parseArgs({ allowPositionals: true, strict: false });
-process.stderr.write(`cognition: unknown command ${JSON.stringify(positionals[0] ?? "")}\n`);
-process.exitCode = 2;
+// Nothing but this file is loaded by an older Node: what it lacks would otherwise be named before we can say so.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(`cognition needs Node 22.18 or newer; this is ${process.versions.node}.\n`);
+  process.exit(2);
+}
+
+// Node calls its SQLite experimental at every start; every other warning stays.
+process.removeAllListeners("warning");
+process.on("warning", (warning) => {
+  if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.name}: ${warning.message}\n`);
+});
+
+const { runCommand } = await import("./run-command.ts");
+const code = await runCommand(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  home: homedir(),
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+  signals: process,
+});
+// A thread of a library that is still busy must not keep the command; what was written must still get out.
+process.exitCode = code;
+process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

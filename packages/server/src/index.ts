@@ -1,10 +1,6 @@
 export { type ComposeOptions, compose, type Runtime } from "./compose.ts";
 export type { Config } from "./config/config-schema.ts";
-export { type ConfigOption, listOptions } from "./config/list-options.ts";
-export { describeOrigin, type Origin } from "./config/origin.ts";
-export { storageSettings, withoutPassword } from "./config/storage-settings.ts";
-export { defaultConfig, type LoadConfigOptions, type LoadedConfig, loadConfig } from "./config.ts";
-export { type ApiKeys, createApiKeys } from "./http/auth/api-keys.ts";
+export { defaultConfig } from "./config.ts";
 export { type RunningServer, type StartServerOptions, startServer } from "./main.ts";
 export type { RunEngine, Submission } from "./run/run-engine.ts";
 export type { RunInput } from "./run/run-input.ts";

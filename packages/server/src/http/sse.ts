@@ -13,6 +13,14 @@ export function retryFrame(ms: number): string {
   return `retry: ${ms}\n\n`;
 }
 
+/**
+ * Where a stream stands before its first event: clients keep it as `Last-Event-ID`. Without it, one that loses the connection
+ * before anything came would come back with no position, and miss what was said in between.
+ */
+export function positionFrame(id: number): string {
+  return `id: ${id}\n\n`;
+}
+
 /** Followers of one session are handed the same object, so what a thousand of them are sent is made once. */
 const frames = new WeakMap<StoredEvent, string>();
 

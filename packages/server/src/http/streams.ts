@@ -10,7 +10,7 @@ import type { EventLog } from "@cognition/thread";
 import { createEventSource } from "./event-source.ts";
 import { streamResponse } from "./event-stream.ts";
 import type { StreamOptions, TextSource } from "./socket-stream.ts";
-import { connectionFrame, retryFrame } from "./sse.ts";
+import { connectionFrame, positionFrame, retryFrame } from "./sse.ts";
 
 export interface StreamsOptions extends StreamOptions {
   readonly log: Pick<EventLog, "countEvents" | "followEventBatches">;
@@ -126,11 +126,11 @@ async function findStart(options: StreamsOptions, request: StreamRequest, run_id
   const query = { session_id, ...(types && { types }), ...(run_id !== undefined && { run_id }) };
   const { events, folded, head } = await options.log.countEvents({ ...query, after: after ?? Number.MAX_SAFE_INTEGER });
   const retry = retryFrame(options.retry_ms);
-  if (after === undefined) return { after: head, missed: 0, opening: retry };
+  if (after === undefined) return { after: head, missed: 0, opening: retry + positionFrame(head) };
   if (after > head) {
     return { after: head, missed: 0, opening: retry + connectionFrame({ event: "reset", data: { head } }) };
   }
-  if (lastSeen === undefined) return { after, missed: events, opening: retry };
+  if (lastSeen === undefined) return { after, missed: events, opening: retry + positionFrame(after) };
   const data = { last_event_id: lastSeen, replayed: events, folded: folded > 0 };
   return { after, missed: events, opening: retry + connectionFrame({ event: "reconnected", data }) };
 }

@@ -1,6 +1,5 @@
 import { AppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
-import { placeholders } from "../sql/dialect.ts";
 import { storageError } from "../sql/errors.ts";
 import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
 import { rebuildMessages } from "../sql/message-projection.ts";
@@ -10,10 +9,9 @@ import { explainRefusal } from "./explain-refusal.ts";
 import { isSameWriter, type Writer } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
-import { removePending } from "./project-checkpoint.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
-import { expectedHead, projectedAfter, projectedSessions, rebuildInstead, type WriteOp } from "./write-op.ts";
-import { ensureThread, guardThread, insertCheckpoints, insertPieces, insertWrites } from "./write-statements.ts";
+import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
+import { ensureThread, guardThread, insertCheckpoint, insertPieces, insertWrites } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -69,19 +67,9 @@ export class ThreadWriter {
   }
 
   async findSession(): Promise<string | null> {
-    const [found] = await this.#ctx.db.readAll([this.selectSession()]);
-    return this.noteSession(found);
-  }
-
-  selectSession(): Statement {
-    const sql = placeholders(this.#ctx.db.dialect, "select id from sessions where thread_id = ?");
-    return { sql, params: [this.#thread_id], prepare: true };
-  }
-
-  noteSession(found: QueryResult | undefined): string | null {
-    this.session_id = (found?.rows[0]?.["id"] as string | undefined) ?? null;
-    // A session is made with its thread's row.
-    if (this.session_id) this.#exists = true;
+    const { db } = this.#ctx;
+    const [session] = await db.read(db.q.selectFrom("sessions").select("id").where("thread_id", "=", this.#thread_id));
+    this.session_id = session?.id ?? null;
     return this.session_id;
   }
 
@@ -226,9 +214,10 @@ export class ThreadWriter {
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
     const events = ops.flatMap((op) => op.events ?? []);
     const run_id = writer.lease?.run_id ?? null;
+    const of = checkpoints.length;
     const rows = [
       ...insertPieces(dialect, thread_id, pieces),
-      ...insertCheckpoints(dialect, thread_id, checkpoints),
+      ...checkpoints.map((c, i) => insertCheckpoint(dialect, { ...c, thread_id, place: i + 1, of })),
       ...insertWrites(
         dialect,
         thread_id,
@@ -237,7 +226,7 @@ export class ThreadWriter {
     ];
     const guard = guardThread(dialect, {
       thread_id,
-      checkpoints: checkpoints.length,
+      checkpoints: of,
       events: events.length,
       bytes: rows.reduce((sum, { params }) => sum + bytesOf(params), 0),
       head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
@@ -250,7 +239,6 @@ export class ThreadWriter {
       { ...guard, requireRow: () => REFUSED },
       ...rows,
       ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
-      ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
       ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
     ];
   }

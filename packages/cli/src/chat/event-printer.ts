@@ -1,0 +1,67 @@
+import type { LogEvent, SessionEvent } from "@cognition/client";
+import { oneLine, plainText } from "../terminal/print.ts";
+
+export interface EventPrinter {
+  print(event: SessionEvent): void;
+}
+
+const ARGUMENTS_SHOWN = 160;
+const RESULT_SHOWN = 400;
+
+/** Shows what an agent says and does as it happens. */
+export function createEventPrinter(output: { write(text: string): unknown }, json: boolean): EventPrinter {
+  if (json) return { print: (event) => void output.write(`${JSON.stringify(event)}\n`) };
+  // Whether something stands on the line already: a note begins on one of its own.
+  let inLine = false;
+  const say = (text: string) => {
+    if (text === "") return;
+    output.write(text);
+    inLine = !text.endsWith("\n");
+  };
+  const note = (text: string) => say(`${inLine ? "\n" : ""}${text}\n`);
+  return {
+    print(event) {
+      if (event.event === "reset") note("  (the server's log was set back; earlier text may be gone)");
+      else if (event.event === "token") say(plainText(event.data.content));
+      else if (event.event === "tool_output") say(plainText(event.data.content));
+      else {
+        const text = describe(event);
+        if (text !== undefined) note(text);
+      }
+    },
+  };
+}
+
+/** Nothing for events that a person need not see. */
+function describe(event: LogEvent): string | undefined {
+  const { data } = event;
+  const who = "agent" in data && data.agent !== undefined ? `${data.agent}: ` : "";
+  switch (event.event) {
+    case "tool_call":
+      return `  · ${who}${event.data.name} ${oneLine(JSON.stringify(event.data.args), ARGUMENTS_SHOWN)}`;
+    case "tool_result":
+      return describeResult(event.data);
+    case "planning":
+      return event.data.items
+        .map(({ content, status }) => `  ${status === "completed" ? "[x]" : "[ ]"} ${oneLine(content, 100)}`)
+        .join("\n");
+    case "delegation":
+      return `  → ${event.data.target_agent}: ${oneLine(event.data.task, ARGUMENTS_SHOWN)}`;
+    case "error":
+      return `  ${event.data.code}: ${plainText(event.data.message)}`;
+    case "status":
+      return event.data.status === "resuming"
+        ? "  (the server was interrupted; the answer goes on from its last step)"
+        : undefined;
+    case "done":
+      return event.data.status === "succeeded" ? "" : `  (${event.data.status})`;
+    default:
+      return undefined;
+  }
+}
+
+function describeResult({ outcome, exit_code, output }: Extract<LogEvent, { event: "tool_result" }>["data"]): string {
+  const code = exit_code ? ` (exit code ${exit_code})` : "";
+  const mark = outcome === "ok" ? "  =" : `  ${outcome}:`;
+  return `${mark}${code} ${oneLine(output, RESULT_SHOWN)}`;
+}

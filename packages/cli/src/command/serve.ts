@@ -1,0 +1,44 @@
+import { writeSync } from "node:fs";
+import { type Command, numberOf } from "../command.ts";
+import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { type OpenServer, openServer } from "../open-server.ts";
+import { greeting } from "../terminal/greeting.ts";
+
+export const command: Command = {
+  usage: "[--host <address>] [--port <n>] [--storage <uri>]",
+  arguments: [0, 0],
+  options: { ...CONFIG_OPTIONS, "ready-fd": { type: "string" }, quiet: { type: "boolean" } },
+  help: [
+    "--quiet                  no greeting",
+    "--ready-fd <n>           writes {url, port, pid} as a line of JSON to this file descriptor once requests are taken",
+    ...CONFIG_HELP,
+  ],
+  async run(context, args) {
+    const fd = numberOf(args, "ready-fd");
+    const { config } = configOf(context, args);
+    const stop = watchSignals(context);
+    const server = await openServer(context, config);
+    if (!args.flag("quiet")) context.output.write(await greeting(server, config));
+    if (fd !== undefined)
+      writeSync(fd, `${JSON.stringify({ url: server.url, port: server.port, pid: process.pid })}\n`);
+    await stop.first;
+    return closeKindly(context, server, stop.second);
+  },
+};
+
+/** The second signal does not wait for what the first one began. */
+async function closeKindly(context: Context, server: OpenServer, second: Promise<void>): Promise<number> {
+  context.errors.write("Stopping: running work goes on to its next step and is kept. Once more to stop at once.\n");
+  const closed = server.close().then(() => EXIT.ok);
+  return Promise.race([closed, second.then(() => EXIT.interrupted)]);
+}
+
+function watchSignals({ signals }: Context): { readonly first: Promise<void>; readonly second: Promise<void> } {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let count = 0;
+  const onSignal = () => (++count === 1 ? first : second).resolve();
+  for (const signal of ["SIGINT", "SIGTERM"]) signals.on(signal, onSignal);
+  return { first: first.promise, second: second.promise };
+}

@@ -1,0 +1,59 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import { type Client, createClient } from "@cognition/client";
+import type { Config } from "@cognition/server/operator";
+import { type Arguments, scopeOf } from "./command.ts";
+import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "./config-flags.ts";
+import type { Context } from "./context.ts";
+
+export interface Connection {
+  readonly client: Client;
+  /** Where the server is, in words. */
+  readonly place: string;
+  close(): Promise<void>;
+}
+
+export const CONNECTION_OPTIONS: ParseArgsOptionsConfig = {
+  ...CONFIG_OPTIONS,
+  url: { type: "string" },
+  key: { type: "string" },
+  token: { type: "string" },
+  scope: { type: "string", multiple: true },
+};
+
+export const CONNECTION_HELP: readonly string[] = [
+  "--url <address>          a server that runs already; without it, one of its own in this folder",
+  "--key, --token           how to show who you are there",
+  "--scope <key>=<value>    whom you stand for; may be repeated",
+  ...CONFIG_HELP,
+];
+
+/** A server to talk to: the one that is named, or one that lives as long as the command. */
+export async function connect(context: Context, args: Arguments): Promise<Connection> {
+  const url = args.text("url");
+  const [key, token] = [args.text("key"), args.text("token")];
+  const identity = { scope: scopeOf(args), ...(key && { apiKey: key }), ...(token && { token }) };
+  if (url !== undefined) {
+    return { client: createClient({ baseUrl: url, ...identity }), place: url, close: async () => {} };
+  }
+  const { config, origins } = configOf(context, args);
+  // A person in a folder means the files in it, unless the configuration says otherwise.
+  const isolation = origins.get("workspace.isolation")?.from === "default" ? "shared" : config.workspace.isolation;
+  // Loaded only here: whoever talks to a server that runs already need not wait for the agent engine.
+  const { openServer } = await import("./open-server.ts");
+  const server = await openServer(context, ownUse({ ...config, workspace: { ...config.workspace, isolation } }));
+  return {
+    client: createClient({ baseUrl: server.url, ...identity }),
+    place: config.workspace.root,
+    close: server.close,
+  };
+}
+
+/** For this command alone: on loopback, on any free port, with no request log in between what the user reads. */
+function ownUse(config: Config): Config {
+  return {
+    ...config,
+    server: { ...config.server, host: "127.0.0.1", port: 0 },
+    auth: { ...config.auth, mode: "none" },
+    log: { ...config.log, level: "error" },
+  };
+}

@@ -1,0 +1,14 @@
+import type { EventEmitter } from "node:events";
+import type { ReadStream, WriteStream } from "node:tty";
+
+/** What a command has of the world. */
+export interface Context {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly input: NodeJS.ReadStream & { isTTY?: ReadStream["isTTY"] };
+  readonly output: NodeJS.WriteStream & { isTTY?: WriteStream["isTTY"] };
+  readonly errors: NodeJS.WriteStream;
+  /** Of SIGINT and SIGTERM. */
+  readonly signals: Pick<EventEmitter, "on" | "off">;
+}

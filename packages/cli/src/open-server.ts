@@ -1,0 +1,43 @@
+import { hostname } from "node:os";
+import { createServerLog, type RunningServer, startServer } from "@cognition/server";
+import { type Config, storageSettings } from "@cognition/server/operator";
+import { openStorage } from "@cognition/thread";
+import type { Context } from "./context.ts";
+
+export interface OpenServer {
+  readonly url: string;
+  readonly port: number;
+  readonly runtime: RunningServer["runtime"];
+  /** In words, without a password. */
+  readonly storage: string;
+  close(): Promise<void>;
+}
+
+/** The storage and a server on it, both gone with `close`. */
+export async function openServer(context: Context, config: Config): Promise<OpenServer> {
+  const { options, state_database, place } = storageSettings(config);
+  const log = createServerLog({ config, env: context.env, output: context.errors });
+  const storage = await openStorage(options);
+  try {
+    const server = await startServer({
+      storage,
+      workspace_root: config.workspace.root,
+      env: context.env,
+      config,
+      engine: { owner: `${hostname()}:${process.pid}` },
+      ...(state_database && { state_database }),
+      log,
+      onError: (error, run_id) => log.error({ error, ...(run_id !== "" && { run_id }) }, "something failed"),
+    });
+    return {
+      url: server.url,
+      port: server.port,
+      runtime: server.runtime,
+      storage: place,
+      close: () => server.close().finally(() => storage.close()),
+    };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { type RunningCli, runCli, startInTerminal } from "./cli-process.ts";
+
+let dir: TempDir;
+let open: RunningCli[] = [];
+beforeEach(() => {
+  dir = createTempDir();
+});
+afterEach(async () => {
+  for (const { child } of open) child.kill("SIGKILL");
+  await Promise.all(open.map(({ exited }) => exited));
+  open = [];
+  dir.remove();
+});
+const chat = (input: string, ...args: string[]) => runCli(["chat", ...args], { cwd: dir.path, input });
+
+function terminal(...args: string[]): RunningCli {
+  const running = startInTerminal(["chat", ...args], { cwd: dir.path });
+  open.push(running);
+  return running;
+}
+
+function writeCareful(): void {
+  mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
+  const definition =
+    "---\nname: careful\ndescription: Asks first.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
+  writeFileSync(join(dir.path, ".cognition/agents/careful.md"), definition);
+}
+
+describe("chat through a pipe", () => {
+  test("works in this folder, and a later one goes on with the session", { timeout: 60_000 }, async () => {
+    const first = await chat("Create a file named notes.txt containing exactly the word hello\n");
+    expect(first).toMatchObject({ code: 0, errors: "" });
+    expect(first.output).toContain("· write_file");
+    expect(readFileSync(join(dir.path, "notes.txt"), "utf8")).toBe("hello");
+
+    const listed = await runCli(["sessions", "--json"], { cwd: dir.path });
+    const [session] = JSON.parse(listed.output).sessions;
+    expect(session.title).toContain("Create a file named notes.txt");
+    const second = await chat("What did I say first?\n", "--session", session.id);
+    expect(second.output).toContain("4 messages so far");
+    expect(second.output).toMatch(/first said: "Create a file named notes.txt/);
+    const last = await chat("/session\n", "--last");
+    expect(last.errors).toContain(session.id);
+  });
+
+  test("answers are read from it too; --json gives the events", { timeout: 60_000 }, async () => {
+    writeCareful();
+    const refused = await chat("Run the command: touch a.txt\nrather not\n", "--agent", "careful");
+    expect(refused.errors).toContain('The agent wants to: execute {"command":"touch a.txt"}');
+    expect(existsSync(join(dir.path, "a.txt"))).toBe(false);
+    const allowed = await chat("Run the command: touch b.txt\ny\n", "--agent", "careful", "--json");
+    expect(existsSync(join(dir.path, "b.txt"))).toBe(true);
+    const events = allowed.output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
+    expect(events.map(({ event }) => event)).toContain("interrupt");
+    expect(events.at(-1)).toMatchObject({ event: "done", data: { status: "succeeded" } });
+  });
+
+  test("an unknown session or agent is told, with exit code 1 or 2", async () => {
+    expect(await chat("", "--session", "nobody")).toMatchObject({ code: 1, errors: expect.stringContaining("nobody") });
+    const agent = await chat("hello\n", "--agent", "nobody");
+    expect(agent).toMatchObject({ code: 1, errors: expect.stringContaining("nobody") });
+  });
+});
+
+describe("chat in a terminal", () => {
+  test("Ctrl-C stops the run and not the session; the second one leaves", { timeout: 60_000 }, async () => {
+    const { until, type, exited } = terminal();
+    await until(/> /);
+    type("Run the command: sleep 100\r");
+    await until(/· execute/);
+    type("\x03");
+    await until(/stopping the agent/);
+    await until(/\(aborted\)/);
+    await until(/> /);
+    type("Create a file named after.txt containing exactly the word still\r");
+    await until(/· write_file/);
+    await until(/> /);
+    expect(readFileSync(join(dir.path, "after.txt"), "utf8")).toBe("still");
+    type("\x03");
+    await until(/once more, or Ctrl-D, to leave/);
+    type("\x03");
+    expect(await exited).toBe(0);
+  });
+
+  test("asks before what must be approved", { timeout: 60_000 }, async () => {
+    writeCareful();
+    const { until, type, exited } = terminal("--agent", "careful");
+    await until(/> /);
+    type("Run the command: touch made.txt\r");
+    await until(/allow\? /);
+    expect(existsSync(join(dir.path, "made.txt"))).toBe(false);
+    type("y\r");
+    await until(/> /);
+    expect(existsSync(join(dir.path, "made.txt"))).toBe(true);
+    type("\x04");
+    expect(await exited).toBe(0);
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { runInProcess } from "./run-in-process.ts";
+
+let dir: TempDir;
+beforeEach(() => {
+  dir = createTempDir();
+});
+afterEach(() => dir.remove());
+const run = (args: readonly string[], env: Record<string, string> = {}, input = "") =>
+  runInProcess(args, { cwd: dir.path, env, input });
+
+describe("the command line", () => {
+  test("without a command it tells which there are, and that this was none", async () => {
+    const { code, errors } = await run([]);
+    expect(code).toBe(2);
+    for (const name of "serve chat sessions log fork rewind keys db config doctor".split(" ")) {
+      expect(errors).toMatch(new RegExp(`^ {2}${name} `, "m"));
+    }
+  });
+
+  test.each([
+    [["nonsense"], 'no command "nonsense"'],
+    [["config", "--colour"], "--colour"],
+    [["log"], "an argument is missing"],
+    [["sessions", "extra"], 'no place for "extra"'],
+    [["sessions", "--limit", "many"], '--limit must be a whole number, not "many"'],
+    [["rewind", "s"], "name one point"],
+    [["db", "drop"], 'status, migrate or backup, not "drop"'],
+    [["keys", "lose"], 'create, list or revoke, not "lose"'],
+  ])("%j is a mistake that it explains, with exit code 2", async (args, message) => {
+    const { code, output, errors } = await run(args);
+    expect(errors).toContain(message);
+    expect({ code, output }).toEqual({ code: 2, output: "" });
+  });
+
+  test("--help tells what a command takes", async () => {
+    const { code, output } = await run(["rewind", "--help"]);
+    expect(code).toBe(0);
+    expect(output).toContain("--dry-run");
+  });
+});
+
+describe("config", () => {
+  test("prints what is in force and where it comes from, without secrets", async () => {
+    mkdirSync(join(dir.path, ".cognition"));
+    writeFileSync(join(dir.path, ".cognition/config.yaml"), "server:\n  port: 9000\n");
+    const env = {
+      COGNITION_PERSISTENCE_URI: "postgresql://u:hunter2@db.example/c",
+      COGNITION_AUTH_JWT_SECRET: "a secret of more than thirty-two bytes",
+    };
+    const { code, output } = await run(["config", "--sandbox", "bubblewrap"], env);
+    expect(code).toBe(0);
+    expect(output).toMatch(/^server\.port +9000 +\S+\.cognition\/config\.yaml:2$/m);
+    expect(output).toMatch(/^sandbox\.backend +bubblewrap +--sandbox$/m);
+    expect(output).toMatch(/^persistence\.uri +postgresql:\/\/u:\*\*\*@db\.example\/c +COGNITION_PERSISTENCE_URI$/m);
+    expect(output).toMatch(/^auth\.jwt\.secret +\(hidden\) +COGNITION_AUTH_JWT_SECRET$/m);
+    expect(output).not.toMatch(/hunter2|thirty-two/);
+  });
+
+  test("one key as JSON", async () => {
+    const { output } = await run(["config", "server.port", "--json", "--set", "server.port=1"]);
+    expect(JSON.parse(output)).toEqual([{ key: "server.port", value: 1, origin: "--set server.port" }]);
+  });
+
+  test("a variable that is not known stops with exit code 2", async () => {
+    const { code, errors } = await run(["config"], { COGNITION_PROT: "1" });
+    expect(code).toBe(2);
+    expect(errors).toContain("COGNITION_PROT: no such variable. The nearest are COGNITION_PORT");
+  });
+});
+
+describe("db", () => {
+  test("status makes nothing; migrate makes it; backup copies it", async () => {
+    const before = await run(["db", "status", "--json"]);
+    expect(JSON.parse(before.output)).toMatchObject({ state: "missing", schema: null });
+    const made = await run(["db", "migrate"]);
+    expect(made.output).toMatch(/schema none -> \d+\n/);
+    const after = JSON.parse((await run(["db", "status", "--json"])).output);
+    expect(after).toMatchObject({ state: "current", schema: expect.any(Number) });
+    expect((await run(["db", "migrate"])).output).toContain("nothing to do");
+    const copied = await run(["db", "backup", "copy.db"]);
+    expect(copied).toMatchObject({ code: 0, output: `${join(dir.path, "copy.db")}\n` });
+    const again = await run(["db", "backup", "copy.db"]);
+    expect(again.code).toBe(3);
+    expect(again.errors).toContain("is there already");
+    const status = await run(["db", "status", "--storage", "copy.db", "--json"]);
+    expect(JSON.parse(status.output)).toMatchObject({ state: "current" });
+  });
+
+  test("a database that can't be reached is exit code 3", async () => {
+    const { code, errors } = await run(["db", "status", "--storage", "postgresql://u:hunter2@127.0.0.1:1/c"]);
+    expect(code).toBe(3);
+    expect(errors).not.toContain("hunter2");
+  });
+});
+
+describe("keys", () => {
+  test("are shown once, listed without the secret, and revoked", async () => {
+    const { code, output: key } = await run(["keys", "create", "phone", "--scope", "user=ann", "--expires", "30d"]);
+    expect(code).toBe(0);
+    expect(key).toMatch(/^cog_[\w-]+\n$/);
+    const listed = await run(["keys", "list"]);
+    expect(listed.output).toMatch(/ valid +user=ann +\d{4}-\d\d-\d\d +phone\n$/);
+    expect(listed.output).not.toContain(key.trim());
+    const [{ prefix }] = JSON.parse((await run(["keys", "list", "--json"])).output).api_keys;
+    expect(key.startsWith(prefix)).toBe(true);
+    expect((await run(["keys", "revoke", prefix])).output).toContain("is revoked");
+    expect((await run(["keys", "list"])).output).toContain(" revoked ");
+    expect(await run(["keys", "revoke", "cog_none"])).toMatchObject({ code: 1 });
+  });
+});
+
+describe("doctor", () => {
+  test("says that all is well, what could be better, and repairs messages", async () => {
+    expect(await run(["chat"], {}, "hello\n")).toMatchObject({ code: 0 });
+    const db = new DatabaseSync(join(dir.path, ".cognition/state.db"));
+    db.exec(`update messages set content = '"never said"' where role = 'assistant'`);
+    db.close();
+    const { code, output } = await run(["doctor", "--repair"]);
+    expect(output).toMatch(/^ok +configuration: valid$/m);
+    expect(output).toMatch(/^ok +storage: sqlite, .*; schema \d+;/m);
+    expect(output).toMatch(/^warning model offline:/m);
+    expect(output).toMatch(/^ok +sessions: 1 checked with 2 messages; 1 messages set right$/m);
+    expect(code).toBe(0);
+    expect((await run(["doctor", "--repair"])).output).toContain("all as they should be");
+  });
+
+  test("names what fails, with exit code 1", async () => {
+    mkdirSync(join(dir.path, ".cognition"));
+    writeFileSync(join(dir.path, ".cognition/config.yaml"), "serve: {}\n");
+    const { code, output } = await run(["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toMatchObject({
+      ok: false,
+      checks: [{ name: "configuration", state: "failed", message: expect.stringContaining("unknown key serve") }],
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { createClient } from "@cognition/client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { runCli, type Served, startServe } from "./cli-process.ts";
+
+let dir: TempDir;
+let open: Served[] = [];
+beforeEach(() => {
+  dir = createTempDir();
+});
+afterEach(async () => {
+  for (const { child } of open) child.kill("SIGKILL");
+  await Promise.all(open.map(({ exited }) => exited));
+  open = [];
+  dir.remove();
+});
+
+async function serve(...args: string[]): Promise<Served> {
+  const served = await startServe(args, { cwd: dir.path });
+  open.push(served);
+  return served;
+}
+
+describe("serve", () => {
+  test("says in a few lines what it uses, what to try and what is missing", async () => {
+    const { url, seen, until } = await serve();
+    await until(/Ctrl-C stops it/);
+    const lines = seen().trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(13);
+    expect(lines[0]).toMatch(/^Cognition \d+\.\d+\.\d+ on http:\/\/127\.0\.0\.1:\d+$/);
+    expect(seen()).toContain(`storage  sqlite, ${dir.path}/.cognition/state.db`);
+    expect(seen()).toContain(`${url}/docs`);
+    expect(seen()).toMatch(/missing for production: PostgreSQL .*; a sandbox .*; a model .*; authentication/);
+  });
+
+  test("Ctrl-C drains: what runs is kept, and the next server ends it", { timeout: 60_000 }, async () => {
+    const first = await serve("--quiet");
+    const client = createClient({ baseUrl: first.url });
+    const session = await client.createSession();
+    await client.submitMessage(session.id, "Run the command: echo kept");
+    first.child.kill("SIGINT");
+    expect(await first.exited).toBe(0);
+    expect(first.seen()).toContain("running work goes on to its next step and is kept");
+
+    const second = await serve("--quiet");
+    const again = createClient({ baseUrl: second.url });
+    const [run] = (await again.listRuns(session.id)).runs;
+    const rest = await again.followRun(session.id, run?.id ?? "").rest();
+    expect(rest).toMatchObject({ event: "done", data: { status: "succeeded" } });
+    second.child.kill("SIGTERM");
+    expect(await second.exited).toBe(0);
+  });
+
+  test("the other commands talk to it with --url", { timeout: 60_000 }, async () => {
+    const { url } = await serve("--quiet");
+    const chat = await runCli(["chat", "--url", url], { cwd: dir.path, input: "hello\n" });
+    expect(chat.code).toBe(0);
+    const listed = await runCli(["sessions", "--url", url], { cwd: dir.path });
+    expect(listed.output).toMatch(/ active +2 +\S+ \S+ +hello\n$/);
+  });
+
+  test("a server that is not there is exit code 3", async () => {
+    const { code, errors } = await runCli(["sessions", "--url", "http://127.0.0.1:1"], { cwd: dir.path });
+    expect({ code, errors }).toMatchObject({ code: 3, errors: expect.stringContaining("can't be reached") });
+  });
+
+  test("a port that is taken, or an address that others reach, stops with what to do", {
+    timeout: 60_000,
+  }, async () => {
+    const { url } = await serve("--quiet");
+    const port = new URL(url).port;
+    const taken = await runCli(["serve", "--port", port], { cwd: dir.path });
+    expect(taken).toMatchObject({ code: 2, errors: expect.stringContaining(port) });
+    const exposed = await runCli(["serve", "--host", "0.0.0.0", "--port", "0"], { cwd: dir.path });
+    expect(exposed).toMatchObject({ code: 2, errors: expect.stringContaining("COGNITION_AUTH_MODE") });
+  });
+});
