@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createTasks, type Storage } from "@cognition/thread";
 import { createAgentFiles } from "./agent/agent-files.ts";
 import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.ts";
@@ -183,7 +184,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       await drain(drain_ms);
       await webhooks.stop(drain_ms);
       agents.close();
-      await Promise.all([tools.close(), sandboxes.close(), workspaces.close()]);
+      await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
     },
   };
 }
@@ -193,6 +194,7 @@ function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandbox
     backend: options.sandbox ?? config.sandbox.backend,
     environment: options.env,
     ...sandboxSettings(config, options.workspace_root),
+    commandFolder: join(options.workspace_root, ".cognition", "commands"),
     exposure: {
       scoping: config.scoping.enabled,
       loopback: isLoopback(config.server.host),

@@ -310,7 +310,7 @@ export interface ToolCallIntent extends ToolCallKey {
 export type ToolCallState =
   | { state: "started"; attempt: number; idempotency_key: string }
   | { state: "finished"; outcome: ToolOutcome; result: unknown }
-  | { state: "unknown"; on_crash: "never" | "ask" };
+  | { state: "unknown"; on_crash: "never" | "ask"; idempotency_key: string };
 
 export type ToolOutcome = "ok" | "error" | "denied" | "aborted" | "unknown";
 

@@ -10,7 +10,7 @@ const PAGE = 500;
 /**
  * Before a run's early end: every call of it that has begun has an outcome, and the log tells it. A tool that stopped
  * was aborted, one that came to its end regardless has its result; of one that would not stop, or that an earlier
- * attempt was in, nobody knows.
+ * attempt was in without leaving anything to stop, nobody knows.
  */
 export async function closeJournal(storage: Storage, scope: RunScope): Promise<ToolCallRecord[]> {
   scope.closed = true;
@@ -23,11 +23,19 @@ export async function closeJournal(storage: Storage, scope: RunScope): Promise<T
       if (!told.has(tool_call_id)) tellRecorded(scope, call, status);
       continue;
     }
-    const { outcome, output, result, about } = endOf(scope, call);
+    const { outcome, output, result, about } = (await stopLeft(scope, call)) ?? endOf(scope, call);
     await storage.finishToolCall({ thread_id, checkpoint_ns, tool_call_id }, work.lease, { outcome, result });
     work.log.emit("tool_result", { ...about, tool_call_id, output, exit_code: null, outcome });
   }
   return storage.listToolCalls(run_id);
+}
+
+/** A command that an earlier attempt started, and that outlived its process: it is stopped now, for all to know. */
+async function stopLeft({ begun, sandbox }: RunScope, call: ToolCallRecord) {
+  const { name, idempotency_key } = call;
+  if (begun.has(callName(call)) || !(await sandbox.knows(idempotency_key))) return undefined;
+  await sandbox.stop(idempotency_key);
+  return { outcome: "aborted" as const, output: reasonOf(name, "aborted"), result: null, about: {} };
 }
 
 function endOf({ begun, calls }: RunScope, call: ToolCallRecord) {

@@ -37,7 +37,9 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   const state = await journal.beginToolCall(intent);
   const keyed = { ...journaled, key };
   if (state.state === "finished") return useResult(scope, keyed, state);
-  if (state.state === "unknown") return faceUnknown(scope, keyed, state.on_crash);
+  // What an earlier attempt has started and this machine still knows is not unknown: the tool goes on with it.
+  if (state.state === "unknown" && !(await scope.sandbox.knows(state.idempotency_key)))
+    return faceUnknown(scope, keyed, state.on_crash);
   const callScope: CallScope = {
     tool_call_id: key.tool_call_id,
     idempotency_key: state.idempotency_key,
@@ -50,7 +52,9 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   scope.begun.set(name, callScope);
   scope.calls.set(name, untilOver(performing, callScope));
   void scope.calls.get(name)?.then(() => scope.calls.delete(name));
-  return performing;
+  const result = await performing;
+  await scope.sandbox.forget(state.idempotency_key); // its result is in the journal now
+  return result;
 }
 
 /** The tool's own promise may outlive the call: LangChain lets go of a tool that ignores the signal. */

@@ -46,6 +46,8 @@ export interface CallScope {
   /** What its events carry: the agent, unless it is the session's own. */
   about: { agent?: string };
   exit_code: number | null;
+  /** How many commands it has run. */
+  commands?: number;
   /** The tool's own promise, which goes on when the call was given up. */
   own?: Promise<unknown>;
   /** What it came to, as text, if it ended well. */

@@ -12,7 +12,7 @@ import type {
   WriteResult,
 } from "deepagents";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { currentCall, currentRun, follow } from "./run-scope.ts";
+import { type CallScope, currentCall, currentRun, follow } from "./run-scope.ts";
 
 /** What a model can do something about; anything else is ours, and fails the call. */
 const FOR_THE_MODEL: readonly ErrorCode[] = [
@@ -140,7 +140,8 @@ async function execute(command: string): Promise<ExecuteResponse> {
   const about = { ...call?.about, tool_call_id: call?.tool_call_id ?? "" };
   try {
     const running = box.execute(command, {
-      signal: work.signal,
+      ...stopOrLeave(work.signal),
+      ...commandId(call),
       onOutput: (content) => {
         if (!scope.closed) work.log.emit("tool_output", { ...about, content });
       },
@@ -153,4 +154,24 @@ async function execute(command: string): Promise<ExecuteResponse> {
     if (!isAppError(error, ...FOR_THE_MODEL)) throw error;
     return { output: error.message, exitCode: null, truncated: false };
   }
+}
+
+/**
+ * By the call's own name, under which a later attempt finds it again, on this machine. A tool may run several commands, one
+ * after another: made again, they come in the same order.
+ */
+function commandId(call: CallScope | undefined): { id?: string } {
+  if (!call) return {};
+  call.commands = (call.commands ?? 0) + 1;
+  return { id: call.commands === 1 ? call.idempotency_key : `${call.idempotency_key}.${call.commands}` };
+}
+
+/** A node that shuts down leaves its commands to the next one; every other reason to stop stops them. */
+function stopOrLeave(signal: AbortSignal): { signal: AbortSignal; detach: AbortSignal } {
+  const stop = new AbortController();
+  const leave = new AbortController();
+  const onAbort = () => (isAppError(signal.reason, "draining") ? leave : stop).abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return { signal: stop.signal, detach: leave.signal };
 }

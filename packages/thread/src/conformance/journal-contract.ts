@@ -95,9 +95,10 @@ export function journalContract(open: OpenStorage): void {
     }) => {
       for (const on_crash of ["never", "ask"] as const) {
         const { session_id, key, intent } = await startJournal(storage, NO_TIME);
-        await storage.beginToolCall(intent({ on_crash }));
+        const begun = await storage.beginToolCall(intent({ on_crash }));
         const lease = await claim(storage, { session_id });
-        const unknown = { state: "unknown", on_crash };
+        const idempotency_key = begun.state === "started" ? begun.idempotency_key : undefined;
+        const unknown = { state: "unknown", on_crash, idempotency_key };
         expect(await storage.beginToolCall(intent({ on_crash, lease }))).toEqual(unknown);
         expect(await storage.beginToolCall(intent({ on_crash, lease }))).toEqual(unknown);
         await storage.finishToolCall(key, lease, { outcome: "unknown", result: "check it" });

@@ -62,7 +62,10 @@ function* begin(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, args: s
     return { state: "finished", outcome: known.status as ToolOutcome, result: parseResult(known.result) };
   }
   if (known.epoch === lease.epoch) throw begunTwice(intent);
-  if (known.on_crash !== "retry") return { state: "unknown", on_crash: known.on_crash as "never" | "ask" };
+  if (known.on_crash !== "retry") {
+    const { on_crash, idempotency_key } = known;
+    return { state: "unknown", on_crash: on_crash as "never" | "ask", idempotency_key };
+  }
   const attempt = known.attempt + 1;
   const again = q.updateTable("tool_calls").set({ attempt, epoch: lease.epoch, run_id: lease.run_id });
   yield* all([statement(again.where("pk", "=", known.pk))]);
