@@ -5,6 +5,7 @@ import { type ChatRoutes, chatRoutes } from "./routes/chats.ts";
 import { type FileRoutes, fileRoutes } from "./routes/files.ts";
 import { type HealthRoutes, healthRoutes } from "./routes/health.ts";
 import { type MessageRoutes, messageRoutes } from "./routes/messages.ts";
+import { type OpenApiRoutes, openApiRoutes } from "./routes/openapi.ts";
 import { type ProfileRoutes, profileRoutes } from "./routes/profiles.ts";
 import { type RunRoutes, runRoutes } from "./routes/runs.ts";
 import { type SessionRoutes, sessionRoutes } from "./routes/sessions.ts";
@@ -18,6 +19,7 @@ export type HandlerParts = SessionRoutes &
   ApprovalRoutes &
   FileRoutes &
   HealthRoutes &
+  OpenApiRoutes &
   ArtifactRoutes &
   StoreRoutes &
   ProfileRoutes &
@@ -32,6 +34,7 @@ export function createHandlers(parts: HandlerParts): Partial<Handlers> {
     ...approvalRoutes(parts),
     ...fileRoutes(parts),
     ...healthRoutes(parts),
+    ...openApiRoutes(parts),
     ...artifactRoutes(parts),
     ...storeRoutes(parts),
     ...profileRoutes(parts),
