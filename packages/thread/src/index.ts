@@ -54,4 +54,5 @@ export { createTasks, type Tasks } from "./task/tasks.ts";
 export { estimateTokens } from "./task/token-estimate.ts";
 export { workspaceChanges } from "./task/workspace-changes.ts";
 export type { WorkspaceData } from "./task/workspace-data.ts";
+export type * from "./timeline-store.ts";
 export type * from "./usage-store.ts";

@@ -17,6 +17,7 @@ import type { DefinitionStore, RevisionStore } from "./definition-store.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 import type { ProfileStore, TaskStore } from "./task/task-store.ts";
+import type { TimelineStore } from "./timeline-store.ts";
 import type { UsageStore } from "./usage-store.ts";
 
 /**
@@ -37,6 +38,7 @@ export interface Storage
   readonly profiles: ProfileStore;
   readonly tasks: TaskStore;
   readonly snapshots: SnapshotStore;
+  readonly timeline: TimelineStore;
   readonly apiKeys: ApiKeyStore;
   readonly rateLimits: RateLimitStore;
   readonly agents: DefinitionStore;

@@ -12,6 +12,7 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import type { SqlContext } from "../sql/context.ts";
+import { makeInherited } from "../sql/inherit-messages.ts";
 import { statement } from "../sql/statement.ts";
 import type { NewEvent } from "../storage.ts";
 import { bodyJson, type Channels, encodeBody } from "./checkpoint-body.ts";
@@ -226,7 +227,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
 
   async #load({ thread_id, ns, checkpoint_id }: Place): Promise<StoredCheckpoint | undefined> {
     const { db } = this.#ctx;
-    const ofSession = statement(db.q.selectFrom("sessions").select("id").where("thread_id", "=", thread_id));
+    const ofThread = db.q.selectFrom("sessions").select(["id", "inherits"]).where("thread_id", "=", thread_id);
+    const ofSession = statement(ofThread);
     const [found, writes, session] = await db.readAll([
       ...selectCheckpoint(db.dialect, thread_id, ns, checkpoint_id),
       ofSession,
@@ -234,6 +236,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const row = found?.rows[0] as unknown as CheckpointRow | undefined;
     const thread = this.#thread(thread_id);
     thread.session_id = (session?.rows[0]?.["id"] as string | undefined) ?? null;
+    if (thread.session_id !== null && session?.rows[0]?.["inherits"] === 1)
+      await makeInherited(this.#ctx, thread.session_id);
     if (ns === "" && checkpoint_id === undefined && thread.isIdle) {
       thread.head = row?.checkpoint_id ?? null;
       thread.messages = row ? undefined : [];
@@ -339,7 +343,7 @@ function messageNumbers(
 }
 
 function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {
-  return ns === "" && lease?.metadata ? { ...metadata, ...lease.metadata } : metadata;
+  return ns === "" && lease ? { ...metadata, run_id: lease.run_id, ...lease.metadata } : metadata;
 }
 
 /** Resolves when the write is durable; under a pipelined lease when it is on its way. */

@@ -26,7 +26,7 @@ export async function copyThread(
   await ctx.db.transaction(() => copyThreadBody(ctx, from, to, options));
 }
 
-function* copyThreadBody(
+export function* copyThreadBody(
   { db, now }: SqlContext,
   from: string,
   to: string,

@@ -4,6 +4,7 @@ import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { lockLineage, sweepLineage } from "./lineage.ts";
+import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
 
 export interface PruneOptions {
@@ -75,6 +76,7 @@ function* pruneThread(
   const gone = checkpoints.filter((row) => !kept.has(row.seq));
   if (gone.length === 0) return { checkpoints: 0, pieces: 0 };
   for (const row of gone) yield* all(removal(run, pk, row));
+  yield* all(retag(run, { thread: pk, thread_id, rows: checkpoints, kept }));
   yield* all(relinks(run, pk, checkpoints, kept));
   const pieces = yield* sweepLineage(dialect, found.lineage);
   return { checkpoints: gone.length, pieces };
@@ -94,6 +96,7 @@ function keep(
   for (const row of roots) {
     if (isTip(row) || neededAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
   }
+  keepForks(roots, kept);
   for (const row of rows.filter((one) => one.ns !== ""))
     if (isSubgraphNeeded(row, rows, kept, before)) kept.add(row.seq);
   for (const row of rows) if (row.waits > 0 && isTip(row)) kept.add(row.seq);

@@ -15,11 +15,11 @@ interface StepResult {
 /** One operation: a single statement, which can travel with its neighbours, or a body that needs several. */
 export type Step =
   | { statement: Statement; writes?: boolean; result: (rows: ItemRow[]) => StepResult }
-  | { body: () => Tx<StepResult> };
+  | { body: () => Tx<StepResult>; writes?: boolean };
 
 /** The results in the order of the steps. With a write among them it is one transaction, otherwise it takes no lock. */
 export async function runBatch(db: Database, scope: string, steps: readonly Step[]): Promise<unknown[]> {
-  const writes = steps.some((step) => "statement" in step && step.writes);
+  const writes = steps.some((step) => step.writes);
   if (writes) {
     return db.transaction(function* () {
       const results = yield* runSteps(steps);

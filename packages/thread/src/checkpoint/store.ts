@@ -16,6 +16,7 @@ import { runBatch, type Step } from "./store-batch.ts";
 import type { FoundItem, ItemRow, StoredItem } from "./store-item.ts";
 import { toItem } from "./store-item.ts";
 import { planListing } from "./store-namespaces.ts";
+import { recordedPut } from "./store-record.ts";
 import { planSearch } from "./store-search.ts";
 import { deleteExpired, deleteItem, itemAddress, selectItem, ttlMs, upsertItem } from "./store-statements.ts";
 import { encodeValue } from "./store-value.ts";
@@ -33,6 +34,8 @@ export interface StoreOptions {
     refreshOnRead?: boolean;
   };
   maxValueBytes?: number;
+  /** The thread whose tools write: what they change can be set back with it. */
+  thread_id?: string;
 }
 
 export interface PutOptions {
@@ -98,6 +101,11 @@ export class Store extends BaseStore {
     await this.batch([{ namespace, key, value, ...(index === undefined ? {} : { index }), options } satisfies Put]);
   }
 
+  /** The same memory, as the tools of a thread write to it: what they change can be set back with the thread. */
+  recordedFor(thread_id: string): Store {
+    return new Store(this.#ctx, JSON.parse(this.#scope), { ...this.#options, thread_id });
+  }
+
   /** Removes the rows of items that are past their time; nobody could see them any more. Gives their number. */
   async sweepExpired(): Promise<number> {
     const { db } = this.#ctx;
@@ -122,6 +130,12 @@ export class Store extends BaseStore {
   }
 
   #planPut({ namespace, key, value, options }: Put): Step {
+    const { thread_id } = this.#options;
+    if (thread_id !== undefined) {
+      const put = this.#putStatement({ namespace, key, value, options });
+      const address = itemAddress(this.#scope, namespace, key);
+      return recordedPut(this.#ctx, { thread_id, address, put });
+    }
     return {
       statement: this.#putStatement({ namespace, key, value, options }),
       writes: true,

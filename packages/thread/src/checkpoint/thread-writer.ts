@@ -2,6 +2,7 @@ import { AppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import { storageError } from "../sql/errors.ts";
 import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
+import { makeInherited } from "../sql/inherit-messages.ts";
 import { rebuildMessages } from "../sql/message-projection.ts";
 import { all, type QueryResult, type SqlValue, type Statement } from "../sql/statement.ts";
 import type { Channels } from "./checkpoint-body.ts";
@@ -68,7 +69,9 @@ export class ThreadWriter {
 
   async findSession(): Promise<string | null> {
     const { db } = this.#ctx;
-    const [session] = await db.read(db.q.selectFrom("sessions").select("id").where("thread_id", "=", this.#thread_id));
+    const ofThread = db.q.selectFrom("sessions").select(["id", "inherits"]).where("thread_id", "=", this.#thread_id);
+    const [session] = await db.read(ofThread);
+    if (session?.inherits === 1) await makeInherited(this.#ctx, session.id);
     this.session_id = session?.id ?? null;
     return this.session_id;
   }

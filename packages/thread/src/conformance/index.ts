@@ -16,4 +16,6 @@ export { sessionManagerContract } from "./session-manager-contract.ts";
 export { snapshotContract } from "./snapshot-contract.ts";
 export { storeContract } from "./store-contract.ts";
 export { taskContract } from "./task-contract.ts";
+export { timelineContract } from "./timeline-contract.ts";
+
 export { usageContract } from "./usage-contract.ts";

@@ -19,7 +19,8 @@ const INSERT_WITHOUT_SESSION = `insert into artifacts
 
 const INSERT_VERSION = `insert into artifact_versions
     (artifact_id, version, content, content_type, encoding, size, hash, reason, run_id, checkpoint_id, created_at)
-  values (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  values (?, 1, ?, ?, ?, ?, ?, ?, ?,
+    coalesce(?, (select t.head from threads t join sessions s on s.thread_id = t.thread_id where s.id = ?)), ?) returning checkpoint_id`;
 
 /**
  * The thread's row is taken first, as in every write to a session: a session that is being deleted at this moment
@@ -43,7 +44,7 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
   });
   const columns = [id, run_id, name, artifact_type, path, visibility, created_at, created_at, session_id];
   const { content, encoding, size, hash } = stored;
-  const [, made] = await db.atomic([
+  const [, made, version] = await db.atomic([
     ...(session_id === null
       ? [NOTHING, insert(INSERT_WITHOUT_SESSION, [...columns, scope ?? scopeText()])]
       : inSession(ctx, session_id, insert, { columns, scope })),
@@ -57,6 +58,7 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
       reason,
       run_id,
       checkpoint_id,
+      session_id,
       created_at,
     ]),
   ]);
@@ -73,7 +75,7 @@ export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, max
     reason,
     run_id,
     session_id,
-    checkpoint_id,
+    checkpoint_id: (version?.rows[0]?.["checkpoint_id"] ?? null) as string | null,
     visibility,
     scope: JSON.parse(made?.rows[0]?.["scope"] as string),
     created_at,

@@ -102,13 +102,16 @@ function nextContentType(
 /** Without new content it is that of the version before. */
 function* insertVersion(
   { db, now }: SqlContext,
-  { id, version }: ArtifactRow,
-  { reason = "", run_id, checkpoint_id, content_type }: Change & { content_type: string },
+  { id, version, session_id }: ArtifactRow,
+  { reason = "", run_id, checkpoint_id: given, content_type }: Change & { content_type: string },
   content: StoredContent | undefined,
 ): Tx<void> {
   const before = db.q.selectFrom("artifact_versions").select(["content", "encoding", "size", "hash"]);
   const stored = content ?? (yield* first(before.where("artifact_id", "=", id).where("version", "=", version)));
   if (!stored) throw new AppError("corrupt_data", `Artifact ${id} has no version ${version}`);
+  // What it was written after: going back before that sets it back.
+  const written = session_id === null ? undefined : yield* first(headOf(db, session_id));
+  const checkpoint_id = given ?? written?.head ?? null;
   yield* changes(
     db.q.insertInto("artifact_versions").values({
       ...stored,
@@ -121,6 +124,11 @@ function* insertVersion(
       created_at: now(),
     }),
   );
+}
+
+function headOf({ q }: SqlContext["db"], session_id: string) {
+  const threads = q.selectFrom("threads").innerJoin("sessions", "sessions.thread_id", "threads.thread_id");
+  return threads.select("threads.head").where("sessions.id", "=", session_id);
 }
 
 function* updateRow({ db, now }: SqlContext, row: ArtifactRow, change: Change, version: number): Tx<void> {

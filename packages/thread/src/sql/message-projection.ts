@@ -8,6 +8,7 @@ import { parseJson } from "../checkpoint/serializer.ts";
 import type { MessageStore, RebuildReport } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
+import { inheritMessages } from "./inherit-messages.ts";
 import type { MessageRow } from "./message-row.ts";
 import { all, first, rows, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
@@ -31,7 +32,11 @@ interface Step {
 
 export function createMessageProjection(ctx: SqlContext): Pick<MessageStore, "rebuildMessages"> {
   return {
-    rebuildMessages: (session_id) => writeThread(ctx.db, { session_id }, () => rebuildMessages(ctx, session_id)),
+    rebuildMessages: (session_id) =>
+      writeThread(ctx.db, { session_id }, function* () {
+        yield* inheritMessages(ctx, session_id);
+        return yield* rebuildMessages(ctx, session_id);
+      }),
   };
 }
 

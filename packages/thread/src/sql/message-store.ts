@@ -2,6 +2,7 @@ import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract"
 import { sql } from "kysely";
 import type { MessageStore, NewMessage } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import { inheritMessages, makeInherited } from "./inherit-messages.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -14,8 +15,12 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
   const { db } = ctx;
   return {
     createMessage: async (message) =>
-      writeThread(db, { session_id: message.session_id }, () => insertMessage(ctx, message)),
+      writeThread(db, { session_id: message.session_id }, function* () {
+        yield* inheritMessages(ctx, message.session_id);
+        return yield* insertMessage(ctx, message);
+      }),
     getMessage: async (message_id, { session_id, scope } = {}) => {
+      if (session_id !== undefined) await needRows(ctx, session_id);
       let query = db.q.selectFrom("messages").selectAll().where("id", "=", message_id);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
       const own = scopeTextOf(scope);
@@ -26,6 +31,7 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
     },
     getMessagesBySession: async (session_id, { order = "desc", role, scope, ...page } = {}) => {
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
+      await needRows(ctx, session_id);
       let matching = db.q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
       if (role !== undefined) matching = matching.where("role", "=", role);
       const own = scopeTextOf(scope);
@@ -39,11 +45,19 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
       return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
     },
     listMessagesForSession: async (session_id) => {
+      await needRows(ctx, session_id);
       const query = db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id);
       return (await db.read(query.where("position", "is not", null).orderBy("position"))).map(toMessage);
     },
     deleteMessagesForSession: (session_id) => db.transaction(() => deleteMessages(ctx, session_id)),
   };
+}
+
+/** A fork has no rows until somebody asks for them. */
+async function needRows(ctx: SqlContext, session_id: string): Promise<void> {
+  const query = ctx.db.q.selectFrom("sessions").select("inherits").where("id", "=", session_id);
+  const [session] = await ctx.db.read(query);
+  if (session?.inherits === 1) await makeInherited(ctx, session_id);
 }
 
 /**

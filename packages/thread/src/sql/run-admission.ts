@@ -6,6 +6,7 @@ import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
 import { claimKey, mismatch } from "./idempotency-store.ts";
+import { inheritMessages } from "./inherit-messages.ts";
 import { jsonText } from "./json-text.ts";
 import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
@@ -49,6 +50,7 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   const earlier = yield* findEarlier(ctx, run, place);
   if (earlier) return { ...earlier, created: false, events: [] };
   yield* refuseIfNotReady(ctx, run, place);
+  yield* inheritMessages(ctx, run.session_id);
   const row = yield* insertRun(ctx, run, { id, input, place });
   const { message: given, session_id } = run;
   const message = given ? yield* insertMessage(ctx, { ...given, session_id, run_id: id }) : null;

@@ -1,5 +1,6 @@
 import { deleteThread } from "../checkpoint/delete-thread.ts";
 import type { SqlContext } from "./context.ts";
+import { leaveMessages } from "./inherit-messages.ts";
 import { all, changes, first, statement, type Tx } from "./statement.ts";
 
 /** The thread goes first: its tombstone is the lock that a late writer meets. Messages and runs go with the row. */
@@ -12,6 +13,7 @@ export function* deleteSession(ctx: SqlContext, session_id: string, scope: strin
     .where("sessions.id", "=", session_id);
   const thread = yield* first(scope === undefined ? found : found.where("sessions.scope", "=", scope));
   if (!thread) return false;
+  yield* leaveMessages(ctx, session_id);
   yield* deleteThread(ctx, thread.thread_id);
   const scratch = q.deleteFrom("artifacts").where("session_id", "=", session_id).where("artifact_type", "=", "scratch");
   yield* all([

@@ -20,6 +20,7 @@ import { createRunStore } from "./run-store.ts";
 import { createSessionStore } from "./session-store.ts";
 import { createSnapshotStore } from "./snapshot-store.ts";
 import { createTaskStore } from "./task-store.ts";
+import { createTimelineStore } from "./timeline-store.ts";
 import { createToolJournal } from "./tool-journal.ts";
 import { createUsageStore } from "./usage-store.ts";
 
@@ -67,6 +68,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     artifacts: guard(createArtifactStore(ctx), requireOpen),
     profiles: guard(createProfileStore(ctx), requireOpen),
     tasks: guard(createTaskStore(ctx), requireOpen),
+    timeline: guard(createTimelineStore(ctx), requireOpen),
     snapshots: guard(createSnapshotStore(ctx), requireOpen),
     apiKeys: guard(createApiKeyStore(ctx), requireOpen),
     rateLimits: guard(createRateLimitStore(ctx), requireOpen),

@@ -1,0 +1,34 @@
+import type { SqlContext } from "../sql/context.ts";
+import { placeholders } from "../sql/dialect.ts";
+import { all, type SqlValue, type Statement } from "../sql/statement.ts";
+import type { Step } from "./store-batch.ts";
+
+interface RecordedPut {
+  thread_id: string;
+  address: { scope: string; namespace: string; key: string };
+  put: Statement;
+}
+
+/** Writes the item and, in the same commit, what it was before and after, under the head of the thread that wrote it. */
+export function recordedPut({ db, now }: SqlContext, { thread_id, address, put }: RecordedPut): Step {
+  const { dialect } = db;
+  const { scope, namespace, key } = address;
+  const item: SqlValue[] = [scope, namespace, key];
+  const live = `(expires_at is null or expires_at > ${dialect.nowMs})`;
+  const select = `select value from store_items where scope = ? and namespace = ? and key = ? and ${live}`;
+  const read = { sql: placeholders(dialect, select), params: item };
+  return {
+    writes: true,
+    *body() {
+      const [before, , after] = yield* all([read, put, read]);
+      const [old, fresh] = [before?.rows[0]?.["value"] ?? null, after?.rows[0]?.["value"] ?? null];
+      if (old !== fresh) {
+        const sql = `insert into memory_changes (thread, checkpoint_id, scope, namespace, key, before, after, created_at)
+          select t.pk, t.head, cast(? as text), cast(? as text), cast(? as text), cast(? as text), cast(? as text), cast(? as text)
+          from threads t where t.thread_id = ?`;
+        yield* all([{ sql: placeholders(dialect, sql), params: [...item, old, fresh, now(), thread_id] }]);
+      }
+      return { value: undefined };
+    },
+  };
+}

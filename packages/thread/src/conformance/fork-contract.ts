@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
+import { conversation, headOf, rewind } from "./timeline-contract.ts";
+import { withStorage } from "./with-storage.ts";
+
+const turn = (id: string) => [id, `${id} call`, `${id} result`];
+
+export function forkContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("forking", () => {
+    test("gives a session that stands there; both live on independently", async ({ storage }) => {
+      const { session_id, heads, ask } = await conversation(storage, ["a", "b"], { user: "ann" });
+      const fork = await storage.timeline.forkSession({ session_id, checkpoint_id: heads[0] ?? "", files: true });
+      expect(fork).toMatchObject({
+        parent: { session_id, checkpoint_id: heads[0] },
+        message_count: 3,
+        status: "active",
+      });
+      expect(fork.scopes).toEqual({ user: "ann" });
+      await ask("c");
+      await expectRows(storage, fork.id, turn("a"));
+      const graph = answering(await storage.getCheckpointer());
+      await graph.invoke({ messages: [human("f")] }, { configurable: { thread_id: fork.thread_id } });
+      await expectRows(storage, fork.id, ["a", "f"].flatMap(turn));
+      await expectRows(storage, session_id, ["a", "b", "c"].flatMap(turn));
+      const [mine] = await storage.listMessagesForSession(session_id);
+      expect((await storage.listMessagesForSession(fork.id))[0]).toMatchObject({ created_at: mine?.created_at });
+    });
+
+    test("without a place begins at the head, and of a fork again", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      const first = await storage.timeline.forkSession({
+        session_id,
+        files: true,
+        title: "one",
+        agent_name: "readonly",
+      });
+      expect(first).toMatchObject({ title: "one", agent_name: "readonly", parent: { checkpoint_id: heads[1] } });
+      const second = await storage.timeline.forkSession({ session_id: first.id, files: true });
+      const graph = answering(await storage.getCheckpointer());
+      await graph.invoke({ messages: [human("x")] }, { configurable: { thread_id: second.thread_id } });
+      await expectRows(storage, second.id, ["a", "b", "x"].flatMap(turn));
+      await expectRows(storage, first.id, ["a", "b"].flatMap(turn));
+    });
+
+    test("survives its parent, with the times that only the parent's rows knew", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      const times = (await storage.listMessagesForSession(session_id)).map(({ created_at }) => created_at);
+      const fork = await storage.timeline.forkSession({ session_id, checkpoint_id: heads[1] ?? "", files: true });
+      await storage.deleteSession(session_id);
+      const rows = await storage.listMessagesForSession(fork.id);
+      expect(rows.map(({ id }) => id)).toEqual(["a", "b"].flatMap(turn));
+      expect(rows.map(({ created_at }) => created_at)).toEqual(times);
+      await expectRows(storage, fork.id, ["a", "b"].flatMap(turn));
+      const graph = answering(await storage.getCheckpointer());
+      await graph.invoke({ messages: [human("x")] }, { configurable: { thread_id: fork.thread_id } });
+      await expectRows(storage, fork.id, ["a", "b", "x"].flatMap(turn));
+    });
+
+    test("does not take over what was pending: its tools run anew", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const all = await storage.timeline.readTimeline(session_id, { limit: 100 });
+      const before = all.find(({ next }) => next.includes("tools"))?.checkpoint_id ?? "";
+      const fork = await storage.timeline.forkSession({ session_id, checkpoint_id: before, files: true });
+      const graph = answering(await storage.getCheckpointer());
+      const config = { configurable: { thread_id: fork.thread_id } };
+      expect((await graph.getState(config)).next).toEqual(["tools"]);
+      expect(await rowIds(storage, fork.id)).toEqual(["a", "a call"]);
+      await graph.invoke(null, config);
+      await expectRows(storage, fork.id, turn("a"));
+    });
+
+    test("can be rewound before anybody has read it", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const fork = await storage.timeline.forkSession({ session_id, files: true });
+      await rewind(storage, fork.id, await headOf(storage, fork.id));
+      expect(await storage.getSession(fork.id)).toMatchObject({ message_count: 3 });
+      await expectRows(storage, fork.id, turn("a"));
+    });
+
+    test("is refused for a checkpoint that is not there, and for a session without one", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const NOT_FOUND = { code: "checkpoint_not_found" };
+      const missing = storage.timeline.forkSession({ session_id, checkpoint_id: "nothing", files: true });
+      await expect(missing).rejects.toMatchObject(NOT_FOUND);
+      const { id } = await storage.createSession({});
+      await expect(storage.timeline.forkSession({ session_id: id, files: true })).rejects.toMatchObject(NOT_FOUND);
+      const foreign = await conversation(storage, ["z"]);
+      const other = { session_id, checkpoint_id: foreign.heads[0] ?? "", files: true };
+      await expect(storage.timeline.forkSession(other)).rejects.toMatchObject(NOT_FOUND);
+    });
+  });
+}

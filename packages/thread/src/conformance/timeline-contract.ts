@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest";
+import type { Storage } from "../storage.ts";
+import { forkContract } from "./fork-contract.ts";
+import type { OpenStorage } from "./open-storage-fixture.ts";
+import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
+import { startRun } from "./started-run.ts";
+import { withStorage } from "./with-storage.ts";
+
+/** A session in which these were asked, one after the other; `heads[i]` is where it stood after the i-th. */
+export async function conversation(storage: Storage, asked: readonly string[], scopes = {}) {
+  const session = await storage.createSession({ scopes });
+  const graph = answering(await storage.getCheckpointer());
+  const config = { configurable: { thread_id: session.thread_id } };
+  const heads: string[] = [];
+  const ask = async (id: string) => {
+    await graph.invoke({ messages: [human(id)] }, config);
+    heads.push(await headOf(storage, session.id));
+  };
+  for (const id of asked) await ask(id);
+  return { session, session_id: session.id, graph, config, heads, ask };
+}
+
+export async function headOf(storage: Storage, session_id: string): Promise<string> {
+  const [newest] = await storage.timeline
+    .readTimeline(session_id, { limit: 500 })
+    .then((all) => all.filter((e) => e.is_head));
+  if (!newest) throw new Error("the session has no head");
+  return newest.checkpoint_id;
+}
+
+const turn = (id: string) => [id, `${id} call`, `${id} result`];
+
+export function timelineContract(open: OpenStorage): void {
+  const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
+
+  describe("reading", () => {
+    test("says what was said, what came next and where the head is, newest first", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      const all = await storage.timeline.readTimeline(session_id, { limit: 100 });
+      expect(all.map(({ is_head }) => is_head).indexOf(true)).toBe(0);
+      expect(all[0]).toMatchObject({
+        checkpoint_id: heads[1],
+        message_count: 6,
+        next: [],
+        waiting: false,
+        source: "loop",
+      });
+      expect(all[0]?.last).toMatchObject([
+        { id: "b call", role: "assistant" },
+        { id: "b result", role: "tool", tool_call_id: "c", failed: false },
+      ]);
+      expect(all.map(({ next }) => next.join())).toEqual([
+        ...["", "tools", "model", "__start__"],
+        ...["", "tools", "model", "__start__"],
+      ]);
+      expect(all.map(({ source }) => source).filter((source) => source === "input")).toHaveLength(2);
+      const page = await storage.timeline.readTimeline(session_id, { limit: 2, before: heads[1] as string });
+      expect(page.map(({ checkpoint_id }) => checkpoint_id)).toEqual(all.slice(1, 3).map((each) => each.checkpoint_id));
+      expect(await storage.timeline.readTimeline("nothing")).toEqual([]);
+    });
+  });
+
+  describe("rewinding", () => {
+    test("moves the head, the messages follow, and what was undone stays readable", async ({ storage, second }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b", "c"]);
+      const [first = "", , last = ""] = heads;
+      const rewound = await rewind(storage, session_id, first);
+      expect(rewound.previous_head).toBe(last);
+      await expectRows(storage, session_id, turn("a"));
+      expect(await storage.getMessage("c call", { session_id })).toMatchObject({ role: "assistant" });
+      const undone = await storage.timeline.messagesAt(session_id, last);
+      expect(undone.map(({ id }) => id)).toEqual(["a", "b", "c"].flatMap(turn));
+      const [event] = (await storage.readEvents({ session_id, types: ["head_moved"] })).events;
+      expect(event?.data).toMatchObject({ head: rewound.head, previous_head: last });
+      const [newest] = await storage.timeline.readTimeline(session_id, { limit: 1 });
+      expect(newest).toMatchObject({ checkpoint_id: rewound.head, parent_id: first, source: "fork", is_head: true });
+      const redone = await rewind(second ? await second() : storage, session_id, last);
+      expect(redone.previous_head).toBe(rewound.head);
+      await expectRows(storage, session_id, ["a", "b", "c"].flatMap(turn));
+    });
+
+    test("the conversation goes on from there, in this process and in another", async ({ storage, second }) => {
+      const { session_id, heads, ask, config } = await conversation(storage, ["a", "b"]);
+      await rewind(storage, session_id, heads[0] ?? "");
+      await ask("x");
+      await expectRows(storage, session_id, ["a", "x"].flatMap(turn));
+      await rewind(storage, session_id, heads[1] ?? "");
+      const other = answering(await (second ? await second() : storage).getCheckpointer());
+      await other.invoke({ messages: [human("y")] }, config);
+      await expectRows(storage, session_id, ["a", "b", "y"].flatMap(turn));
+    });
+
+    test("leaves pending results behind, so that what was undone runs again", async ({ storage }) => {
+      const { session_id, graph, config } = await conversation(storage, ["a"]);
+      const all = await storage.timeline.readTimeline(session_id, { limit: 100 });
+      const before = all.find(({ next }) => next.includes("tools"))?.checkpoint_id ?? "";
+      await rewind(storage, session_id, before);
+      expect(await rowIds(storage, session_id)).toEqual(["a", "a call"]);
+      const state = await graph.getState(config);
+      expect(state.next).toEqual(["tools"]);
+      await graph.invoke(null, config);
+      await expectRows(storage, session_id, turn("a"));
+      const tuple = await (await storage.getCheckpointer()).getTuple({
+        configurable: { thread_id: config.configurable.thread_id, checkpoint_id: before },
+      });
+      expect(tuple?.pendingWrites?.length).toBeGreaterThan(0);
+    });
+
+    test("to before the first message leaves an empty conversation that can go on", async ({ storage }) => {
+      const { session_id, heads, ask } = await conversation(storage, ["a", "b"]);
+      await rewind(storage, session_id, null);
+      await expectRows(storage, session_id, []);
+      await ask("x");
+      await expectRows(storage, session_id, turn("x"));
+      await rewind(storage, session_id, heads[1] ?? "");
+      await expectRows(storage, session_id, ["a", "b"].flatMap(turn));
+    });
+
+    test("keeps a message that no run has taken up yet", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      await storage.createMessage({ id: "note", session_id, role: "user", content: "kept" });
+      await rewind(storage, session_id, heads[0] ?? "");
+      await expectRows(storage, session_id, [...turn("a"), "note"]);
+    });
+
+    test("is refused while a run is open, when the head has moved, and for what is not there", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      const at = { session_id, checkpoint_id: heads[0] ?? "", conversation: true };
+      const stale = storage.timeline.rewindSession({ ...at, expected_head: heads[0] ?? "" });
+      await expect(stale).rejects.toMatchObject({ code: "version_conflict", details: { head: heads[1] } });
+      await expect(rewind(storage, session_id, "nothing")).rejects.toMatchObject({ code: "checkpoint_not_found" });
+      await expect(
+        storage.timeline.rewindSession({ ...at, session_id: "nothing", expected_head: null }),
+      ).rejects.toMatchObject({ code: "session_not_found" });
+      const { run } = await storage.createRun({ session_id });
+      const busy = storage.timeline.rewindSession({ ...at, expected_head: heads[1] ?? "" });
+      await expect(busy).rejects.toMatchObject({ code: "session_busy", details: { run_id: run.id } });
+      expect(await rowIds(storage, session_id)).toEqual(["a", "b"].flatMap(turn));
+    });
+
+    test("two at once: one wins, the other is told", async ({ storage, second }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      const other = second ? await second() : storage;
+      const at = { session_id, expected_head: heads[1] ?? "", conversation: true };
+      const results = await Promise.allSettled([
+        storage.timeline.rewindSession({ ...at, checkpoint_id: heads[0] ?? "" }),
+        other.timeline.rewindSession({ ...at, checkpoint_id: null }),
+      ]);
+      expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      const [lost] = results.filter((result) => result.status === "rejected");
+      expect(lost?.reason).toMatchObject({ code: "version_conflict" });
+    });
+  });
+
+  describe("what was written since", () => {
+    test("artifacts go back and forth: contents, those made since, and branches never mix", async ({ storage }) => {
+      const { session_id, heads, ask } = await conversation(storage, ["a"]);
+      const reader = { session_id };
+      const make = (name: string, content: string) =>
+        storage.artifacts.createArtifact({ session_id, name, artifact_type: "artifact", content });
+      const contents = async () => {
+        const { artifacts } = await storage.artifacts.listArtifacts(reader);
+        const read = artifacts.map(async ({ id, name }) => [
+          name,
+          (await storage.artifacts.getArtifact(id, reader)).content,
+        ]);
+        return Object.fromEntries(await Promise.all(read));
+      };
+      const { id } = await make("old", "1");
+      await ask("b");
+      await storage.artifacts.updateArtifact(id, { content: "2" }, reader);
+      const { id: young } = await make("young", "y");
+      await ask("c");
+      await storage.artifacts.updateArtifact(id, { content: "3" }, reader);
+      const there = await rewind(storage, session_id, heads[1] ?? "", { artifacts: true });
+      expect(await contents()).toEqual({ old: "1" });
+      await expect(storage.artifacts.getArtifact(young, reader)).rejects.toMatchObject({ code: "artifact_not_found" });
+      await storage.artifacts.updateArtifact(id, { content: "other branch" }, reader);
+      await ask("x");
+      await rewind(storage, session_id, there.previous_head, { artifacts: true });
+      expect(await contents()).toEqual({ old: "2", young: "y" });
+      await rewind(storage, session_id, heads[0] ?? "", { artifacts: true });
+      expect(await contents()).toEqual({});
+      expect(await storage.artifacts.listVersions(id, reader).catch(() => [])).toEqual([]);
+    });
+
+    test("memory goes back where nobody else has changed it", async ({ storage }) => {
+      const { session, session_id, heads, ask } = await conversation(storage, ["a"]);
+      const shared = await storage.getStore();
+      const store = shared.recordedFor(session.thread_id);
+      await shared.put(["m"], "both", { n: 0 });
+      await store.put(["m"], "kept", { n: 1 });
+      await ask("b");
+      await store.put(["m"], "kept", { n: 2 });
+      await store.put(["m"], "new", { n: 2 });
+      await store.put(["m"], "both", { n: 2 });
+      await store.delete(["m"], "kept");
+      await shared.put(["m"], "both", { n: "another's" });
+      await ask("c");
+      const there = await rewind(storage, session_id, heads[1] ?? "", { memory: true });
+      const values = async () =>
+        Object.fromEntries((await shared.search(["m"], { limit: 10 })).map(({ key, value }) => [key, value["n"]]));
+      expect(await values()).toEqual({ both: "another's", kept: 1 });
+      await rewind(storage, session_id, there.previous_head, { memory: true });
+      expect(await values()).toEqual({ both: "another's", new: 2 });
+    });
+
+    test("survives a prune: the last branches can be redone, and artifacts are still as they were", async ({
+      storage,
+    }) => {
+      const { session, session_id, heads, ask } = await conversation(storage, ["a", "b"]);
+      const reader = { session_id };
+      const { id } = await storage.artifacts.createArtifact({
+        session_id,
+        name: "n",
+        artifact_type: "artifact",
+        content: "1",
+      });
+      await ask("c");
+      const { previous_head } = await rewind(storage, session_id, heads[1] ?? "", { artifacts: true });
+      await ask("x");
+      const saver = await storage.getCheckpointer();
+      const { checkpoints } = await saver.prune({ thread_id: session.thread_id });
+      expect(checkpoints).toBeGreaterThan(4);
+      await expect(storage.artifacts.getArtifact(id, reader)).rejects.toMatchObject({ code: "artifact_not_found" });
+      await rewind(storage, session_id, previous_head, { artifacts: true });
+      await expectRows(storage, session_id, ["a", "b", "c"].flatMap(turn));
+      expect((await storage.artifacts.getArtifact(id, reader)).content).toBe("1");
+    });
+  });
+
+  describe("branching under a lease", () => {
+    test("goes on from an earlier checkpoint, and is refused for a run that was taken over", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b"]);
+      await storage.createRun({ session_id });
+      const lease = await storage.claimRun({ owner: "w", lease_ms: 60_000, session_id });
+      if (!lease) throw new Error("no run");
+      const head = await storage.timeline.branchThread(lease, heads[0] ?? "");
+      expect(await headOf(storage, session_id)).toBe(head);
+      await expectRows(storage, session_id, turn("a"));
+      const { lease: other } = await startRun(storage);
+      const stale = { ...other, epoch: other.epoch - 1 };
+      await expect(storage.timeline.branchThread(stale, "x")).rejects.toMatchObject({ code: "stale_epoch" });
+    });
+  });
+
+  forkContract(open);
+}
+
+export async function rewind(
+  storage: Storage,
+  session_id: string,
+  checkpoint_id: string | null,
+  what: { artifacts?: boolean; memory?: boolean } = {},
+) {
+  const expected_head = await headOf(storage, session_id);
+  return storage.timeline.rewindSession({ session_id, checkpoint_id, expected_head, conversation: true, ...what });
+}

@@ -1,0 +1,74 @@
+import type { Database } from "./database.ts";
+import { placeholders } from "./dialect.ts";
+import { all, type Tx } from "./statement.ts";
+
+/** A root checkpoint on the way from another one to the beginning. */
+export interface Ancestor {
+  checkpoint_id: string;
+  parent_id: string | null;
+  seq: number;
+  isFork: boolean;
+}
+
+/** The checkpoint and those before it, nearest first, no more than `limit`. */
+export function* readAncestors(
+  { dialect }: Database,
+  thread: number,
+  checkpoint_id: string,
+  limit: number,
+): Tx<Ancestor[]> {
+  const sql = `with recursive chain (checkpoint_id, parent_id, seq, metadata, depth) as (
+      select checkpoint_id, parent_id, seq, metadata, 1 from checkpoints where thread = ? and ns = '' and checkpoint_id = ?
+      union all
+      select p.checkpoint_id, p.parent_id, p.seq, p.metadata, chain.depth + 1 from chain
+      join checkpoints p on p.thread = ? and p.ns = '' and p.checkpoint_id = chain.parent_id where chain.depth < ?)
+    select checkpoint_id, parent_id, seq, metadata from chain order by depth`;
+  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, checkpoint_id, thread, limit] }]);
+  return (found?.rows ?? []).map((row) => ({
+    checkpoint_id: String(row["checkpoint_id"]),
+    parent_id: row["parent_id"] as string | null,
+    seq: row["seq"] as number,
+    isFork: (JSON.parse(String(row["metadata"])) as { source?: string }).source === "fork",
+  }));
+}
+
+/** What lies between two checkpoints of one thread: what going from the first to the second undoes, and does again. */
+export interface Way {
+  /** The nearest checkpoint that both come from; undefined if there is none. */
+  common: string | undefined;
+  /** From the first one back, without the common one. */
+  undone: Ancestor[];
+  /** From the second one back, likewise. */
+  redone: Ancestor[];
+}
+
+/** Far enough for every step of a long run; what is further back is looked for in a second go. */
+const FAR = 512;
+const EVERY = 1_000_000_000;
+
+export function* readWay(db: Database, thread: number, from: string, to: string): Tx<Way> {
+  const near = yield* lookBack(db, thread, from, to, FAR);
+  return near.common === undefined ? yield* lookBack(db, thread, from, to, EVERY) : near;
+}
+
+function* lookBack(db: Database, thread: number, from: string, to: string, limit: number): Tx<Way> {
+  const [before, after] = [yield* readAncestors(db, thread, from, limit), yield* readAncestors(db, thread, to, limit)];
+  const of = new Set(before.map(({ checkpoint_id }) => checkpoint_id));
+  const common = after.find(({ checkpoint_id }) => of.has(checkpoint_id))?.checkpoint_id;
+  const upTo = (way: readonly Ancestor[]) =>
+    common === undefined
+      ? [...way]
+      : way.slice(
+          0,
+          way.findIndex(({ checkpoint_id }) => checkpoint_id === common),
+        );
+  return { common, undone: upTo(before), redone: upTo(after) };
+}
+
+/**
+ * Under which heads things were written along a way, besides the ends': what is written after a checkpoint belongs to the
+ * one that follows, unless that one is a fork, before which everything that followed was undone.
+ */
+export function tagsOf(way: readonly Ancestor[]): string[] {
+  return way.flatMap(({ parent_id, isFork }) => (parent_id === null || isFork ? [] : [parent_id]));
+}

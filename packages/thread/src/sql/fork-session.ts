@@ -1,0 +1,92 @@
+import { AppError, type Session } from "@cognition/contract";
+import { bodyFromJson } from "../checkpoint/checkpoint-body.ts";
+import { copyThreadBody } from "../checkpoint/copy-thread.ts";
+import { findCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import { listNumbers } from "../checkpoint/list-pieces.ts";
+import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
+import { parseJson } from "../checkpoint/serializer.ts";
+import type { Fork } from "../timeline-store.ts";
+import type { SqlContext } from "./context.ts";
+import { selectSessions, toSession } from "./session-row.ts";
+import { sessionNotFound } from "./session-store.ts";
+import { moveWorkspace } from "./snapshot-store.ts";
+import { all, changes, first, statement, type Tx } from "./statement.ts";
+
+/** What was pending at the checkpoint stays behind: its files do not have it, and the fork does it anew. */
+export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
+  const { db, now, newId } = ctx;
+  const { q } = db;
+  const parent = yield* first(q.selectFrom("sessions").selectAll().where("id", "=", fork.session_id));
+  if (!parent) throw sessionNotFound(fork.session_id);
+  const source = yield* first(
+    q.selectFrom("threads").select(["pk", "head", "lineage"]).where("thread_id", "=", parent.thread_id),
+  );
+  const checkpoint_id = fork.checkpoint_id ?? source?.head;
+  if (!source || !checkpoint_id) {
+    const message = `Session ${fork.session_id} has no checkpoint yet, so there is nothing to fork. Send it a message first.`;
+    throw new AppError("checkpoint_not_found", message);
+  }
+  const { body } = yield* findCheckpoint(db, source.pk, checkpoint_id);
+  const { channels } = bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+  const [numbers] = yield* listNumbers(db, source.lineage ?? source.pk, [channels[MESSAGES]?.[1]]);
+  const [id, thread_id, created_at] = [newId(), newId(), now()];
+  yield* copyThreadBody(ctx, parent.thread_id, thread_id, { checkpoint_id });
+  const thread = yield* dropPending(ctx, thread_id, checkpoint_id);
+  if (fork.files && thread.snapshot !== null) {
+    const { pk, snapshot } = thread;
+    yield* moveWorkspace(db, { thread: pk, scope: parent.scope, snapshot_id: snapshot, updated_at: created_at });
+  }
+  const { pk: _, user_id, scope, mode, config, metadata } = parent;
+  const own = {
+    id,
+    thread_id,
+    scope,
+    mode,
+    config,
+    metadata,
+    user_id,
+    status: "active",
+    created_at,
+    updated_at: created_at,
+  };
+  const from = { parent_session_id: parent.id, parent_checkpoint_id: checkpoint_id };
+  const session = {
+    ...own,
+    ...from,
+    title: fork.title === undefined ? parent.title : fork.title,
+    agent_name: fork.agent_name ?? parent.agent_name,
+    workspace_path: null,
+    message_count: numbers?.length ?? 0,
+    inherits: 1,
+  };
+  yield* changes(q.insertInto("sessions").values(session));
+  const row = yield* first(selectSessions(db).where("s.id", "=", id));
+  if (!row) throw new AppError("internal", `Session ${id} was stored and can't be found`);
+  return toSession(row);
+}
+
+/** A delta channel's value is in the writes of the checkpoints before this one: those stay. */
+function* dropPending(
+  { db }: SqlContext,
+  thread_id: string,
+  checkpoint_id: string,
+): Tx<{ pk: number; snapshot: string | null }> {
+  const { q } = db;
+  const row = yield* first(
+    q
+      .selectFrom("threads as t")
+      .innerJoin("checkpoints as c", "c.thread", "t.pk")
+      .select(["t.pk", "c.snapshot"])
+      .where("t.thread_id", "=", thread_id)
+      .where("c.ns", "=", "")
+      .where("c.checkpoint_id", "=", checkpoint_id),
+  );
+  if (!row) throw new AppError("internal", `Thread ${thread_id} was copied and can't be found`);
+  const ofThread = q.deleteFrom("checkpoint_writes").where("thread", "=", row.pk);
+  yield* all([
+    statement(ofThread.where("ns", "=", "").where("checkpoint_id", "=", checkpoint_id)),
+    statement(ofThread.where("ns", "like", "%:%")),
+    statement(q.deleteFrom("checkpoints").where("thread", "=", row.pk).where("ns", "like", "%:%")),
+  ]);
+  return row;
+}

@@ -1,0 +1,95 @@
+import { AppError, type StoredEvent } from "@cognition/contract";
+import { findCheckpoint, forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import type { Rewind } from "../timeline-store.ts";
+import { readAncestors, readWay, type Way } from "./ancestry.ts";
+import type { SqlContext } from "./context.ts";
+import { insertEvents, storedEvents } from "./event-rows.ts";
+import { moveProjection } from "./move-projection.ts";
+import { rewindArtifacts } from "./rewind-artifacts.ts";
+import { rewindMemory } from "./rewind-memory.ts";
+import { IS_OPEN } from "./run-row.ts";
+import { sessionNotFound } from "./session-store.ts";
+import { moveWorkspace } from "./snapshot-store.ts";
+import { all, first, type Tx } from "./statement.ts";
+import { advanceThread } from "./thread-row.ts";
+
+export interface Rewound {
+  head: string;
+  previous_head: string | null;
+  events: StoredEvent[];
+}
+
+const EVERY = 1_000_000_000;
+
+/** The caller holds the thread's row, so that no run is admitted and no checkpoint written in between. */
+export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
+  const { db, now } = ctx;
+  const { session_id, checkpoint_id } = rewind;
+  const place = yield* findPlace(ctx, session_id);
+  yield* refuseWhileBusy(ctx, session_id);
+  if (place.head !== rewind.expected_head) throw moved(session_id, place.head);
+  if (checkpoint_id !== null) yield* findCheckpoint(db, place.pk, checkpoint_id);
+  const way = yield* wayTo(ctx, place, checkpoint_id);
+  const target = rewind.conversation ? checkpoint_id : place.head;
+  const snapshot = rewind.snapshot_id ?? place.snapshot_id;
+  const head = yield* forkCheckpoint(db, { thread: place.pk, checkpoint_id: target, snapshot });
+  if (rewind.snapshot_id !== undefined) {
+    const { pk: thread, scope } = place;
+    yield* moveWorkspace(db, { thread, scope, snapshot_id: rewind.snapshot_id, updated_at: now() });
+  }
+  const { pk: thread, head: from } = place;
+  const lineage = place.lineage ?? place.pk;
+  if (rewind.conversation) yield* moveProjection(ctx, { session_id, thread, lineage, from, to: checkpoint_id, way });
+  if (rewind.artifacts) yield* rewindArtifacts(ctx, { session_id, thread, from, to: checkpoint_id, way, head });
+  if (rewind.memory) yield* rewindMemory(ctx, thread, from, way);
+  const data = { head, previous_head: from };
+  const batch = { session_id, run_id: null, events: [{ event: "head_moved" as const, data }], created_at: now() };
+  const advance = advanceThread(db, { session_id }, { events: 1 });
+  const [counted] = yield* all([advance, ...insertEvents(db.dialect, batch)]);
+  return { head, previous_head: from, events: storedEvents(batch, counted?.rows[0]?.["event_seq"] as number) };
+}
+
+interface Place {
+  pk: number;
+  head: string | null;
+  lineage: number | null;
+  scope: string;
+  snapshot_id: string | null;
+}
+
+function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
+  const query = db.q
+    .selectFrom("sessions as s")
+    .innerJoin("threads as t", "t.thread_id", "s.thread_id")
+    .leftJoin("workspaces as w", "w.thread", "t.pk")
+    .select(["t.pk", "t.head", "t.lineage", "s.scope", "w.snapshot_id"])
+    .where("s.id", "=", session_id);
+  const place = yield* first(query);
+  if (!place) throw sessionNotFound(session_id);
+  return place;
+}
+
+function* refuseWhileBusy({ db }: SqlContext, session_id: string): Tx<void> {
+  const query = db.q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id).where(IS_OPEN);
+  const open = yield* first(query.orderBy("pk").limit(1));
+  if (!open) return;
+  const waits = open.status === "waiting_for_approval";
+  throw new AppError(
+    waits ? "waiting_for_approval" : "session_busy",
+    `Session ${session_id} ${waits ? "waits for an answer to" : "is busy with"} run ${open.id}; nothing was changed. ` +
+      "Abort it, or wait for its end.",
+    { details: { run_id: open.id } },
+  );
+}
+
+function moved(session_id: string, head: string | null): AppError {
+  const message = `Session ${session_id} has moved on to ${head} in the meantime; nothing was changed. Look again, then decide.`;
+  return new AppError("version_conflict", message, { details: { head } });
+}
+
+/** Before the first checkpoint: everything is undone. */
+function* wayTo({ db }: SqlContext, { pk, head }: Place, to: string | null): Tx<Way> {
+  if (head === null) return { common: undefined, undone: [], redone: [] };
+  if (to !== null) return yield* readWay(db, pk, head, to);
+  return { common: undefined, undone: yield* readAncestors(db, pk, head, EVERY), redone: [] };
+}

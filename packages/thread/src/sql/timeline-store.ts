@@ -1,0 +1,94 @@
+import type { Message } from "@cognition/contract";
+import { forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import { readMessagesAt, readTimeline } from "../checkpoint/timeline-read.ts";
+import type { TimelineStore } from "../timeline-store.ts";
+import { readWay } from "./ancestry.ts";
+import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { forkSession } from "./fork-session.ts";
+import { makeInherited } from "./inherit-messages.ts";
+import { advanceLeased, writeLeased } from "./lease-fence.ts";
+import { toMessage } from "./message-row.ts";
+import { moveProjection } from "./move-projection.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { rewindSession } from "./rewind-session.ts";
+import { all, first, type QueryResult, rows, type Tx } from "./statement.ts";
+import { writeThread } from "./write-thread.ts";
+
+export function createTimelineStore(ctx: SqlContext): TimelineStore {
+  const { db } = ctx;
+  return {
+    readTimeline: async (session_id, { limit, before, checkpoint_ids } = {}) => {
+      const bounds = pageBounds({ limit }, checkpoint_ids?.length ?? 50);
+      return reading(db, () => readTimeline(db, { session_id, limit: bounds.limit, before, checkpoint_ids }));
+    },
+    rewindSession: async (rewind) => {
+      const { session_id } = rewind;
+      const { events, ...rewound } = await writeThread(db, { session_id }, () => rewindSession(ctx, rewind));
+      ctx.feed.publish(session_id, events);
+      return rewound;
+    },
+    forkSession: (fork) => db.transaction(() => forkSession(ctx, fork)),
+    messagesAt: async (session_id, checkpoint_id) => {
+      await makeInherited(ctx, session_id);
+      return reading(db, () => messagesAt(ctx, session_id, checkpoint_id));
+    },
+    branchThread: (lease, checkpoint_id) =>
+      writeLeased(db, lease, () =>
+        db.transaction(function* () {
+          const [fenced] = yield* all([advanceLeased(db, lease)]);
+          return yield* branch(ctx, fenced?.rows[0]?.["pk"] as number, lease.run_id, checkpoint_id);
+        }),
+      ),
+  };
+}
+
+/** The same steps as in a transaction, each on its own. */
+async function reading<T>(db: Database, body: () => Tx<T>): Promise<T> {
+  const steps = body();
+  let step = steps.next();
+  while (!step.done) {
+    const answers: readonly QueryResult[] = await db.readAll(step.value);
+    step = steps.next(answers);
+  }
+  return step.value;
+}
+
+/** Rows know times and usage; a message whose row is gone is shown from the state alone. */
+function* messagesAt({ db }: SqlContext, session_id: string, checkpoint_id: string): Tx<Message[]> {
+  const { messages, ts } = yield* readMessagesAt(db, session_id, checkpoint_id);
+  if (messages.length === 0) return [];
+  const found = yield* rows(db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id));
+  const known = new Map(found.map((row) => [row.id, row]));
+  let parent_id: string | null = null;
+  return messages.map(({ id, fields }) => {
+    const row = known.get(id);
+    const base = row && { ...row, left_state: null };
+    const fresh = {
+      ...{ pk: 0, session_id, scope: "", position: null, metadata: "{}", run_id: null, checkpoint_id },
+      ...{ left_state: null, created_at: ts, parent_id, id },
+    };
+    const message = toMessage({ ...(base ?? fresh), ...(fields ?? { role: "user" }) } as (typeof found)[number]);
+    parent_id = id;
+    return message;
+  });
+}
+
+/** The same run again, after a crash, finds that it has branched already. */
+function* branch(ctx: SqlContext, thread: number, run_id: string, checkpoint_id: string): Tx<string> {
+  const { db } = ctx;
+  const place = yield* first(
+    db.q
+      .selectFrom("threads as t")
+      .innerJoin("sessions as s", "s.thread_id", "t.thread_id")
+      .leftJoin("workspaces as w", "w.thread", "t.pk")
+      .select(["s.id", "t.head", "t.lineage", "w.snapshot_id"])
+      .where("t.pk", "=", thread),
+  );
+  if (!place || place.head === null || place.head === checkpoint_id) return checkpoint_id;
+  const way = yield* readWay(db, thread, place.head, checkpoint_id);
+  const head = yield* forkCheckpoint(db, { thread, checkpoint_id, snapshot: place.snapshot_id, run_id });
+  const lineage = place.lineage ?? thread;
+  yield* moveProjection(ctx, { session_id: place.id, thread, lineage, from: place.head, to: checkpoint_id, way });
+  return head;
+}
