@@ -14,10 +14,12 @@ import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
 import type { RequestLogger } from "./http/guard/request-log.ts";
+import { createRequestMetrics } from "./http/guard/request-metrics.ts";
 import type { Authenticate, Guard } from "./http/guard.ts";
 import { createNodeApp, type NodeApp } from "./http/node-app.ts";
 import { openAccess } from "./http/open-access.ts";
 import { createRegistryHandlers } from "./http/registry-handlers.ts";
+import { metricRoutes } from "./http/routes/metrics.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
@@ -29,6 +31,8 @@ import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
+import { countDeliveries } from "./telemetry/count-deliveries.ts";
+import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import { createWorkspaces } from "./timeline/workspace/workspaces.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
 import { confineArtifacts } from "./tool/confined-artifacts.ts";
@@ -57,6 +61,8 @@ export interface ComposeOptions {
   guards?: readonly Guard[];
   /** Where requests are logged; nowhere by default. */
   log?: RequestLogger;
+  /** Whose metrics and traces these are; its maker closes it. By default the configuration's own. */
+  telemetry?: Telemetry;
   /** Holds every reply to its schema: for tests. */
   check_replies?: boolean;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
@@ -85,6 +91,8 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
   // Before anything that would have to be let go of again.
   const onError = (error: unknown) => options.onError(error, "");
+  const telemetry = options.telemetry ?? createTelemetry(config);
+  const { metrics } = telemetry;
   const access = await openAccess({ config, storage, models, log: options.log, onError });
   const checkpointer = await storage.getCheckpointer();
   const tools = createToolRegistry({
@@ -125,7 +133,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     onError: (error) => options.onError(error, ""),
   });
   const webhooks = createWebhooks({
-    storage,
+    storage: countDeliveries(storage, metrics),
     settings: config.webhooks,
     onError,
   });
@@ -144,6 +152,8 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
         return (await agents.resolveForSession(agent_name, scopes)).revision;
       }),
     ...webhooks.hooks,
+    observe: telemetry.observe,
+    newTraceId: telemetry.newTraceId,
     onError: options.onError,
   });
   const { isolation } = config.workspace;
@@ -155,13 +165,23 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const warnings = [...sandboxes.describe().warnings, ...access.warnings];
   const http = createNodeApp({
     parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started, warnings },
-    handlers: createRegistryHandlers({ storage, agents, skills, tools, models, onDue: webhooks.wake }),
+    handlers: {
+      ...createRegistryHandlers({ storage, agents, skills, tools, models, onDue: webhooks.wake }),
+      ...metricRoutes({ metrics }),
+    },
     scoping: config.scoping,
     sse: config.sse,
     authenticate: options.authenticate ?? access.authenticate,
-    guards: options.guards ?? access.guards,
+    guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),
     onError,
+  });
+  metrics.watch({
+    activeRuns: () => engine.active.length,
+    openStreams: () => http.streams.open,
+    queuedRuns: () => storage.countQueuedRuns(),
+    pendingDeliveries: () => storage.countPendingDeliveries(),
+    circuitBreakers: () => models.circuitBreakers(),
   });
   const drain = async (drain_ms = config.runs.drain_ms) => {
     await engine.drain(drain_ms);
@@ -185,9 +205,12 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       await webhooks.stop(drain_ms);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
+      if (!options.telemetry) await telemetry.close();
     },
   };
 }
+
+const now = () => performance.now();
 
 function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandboxes> {
   return createSandboxes({

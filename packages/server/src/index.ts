@@ -8,6 +8,7 @@ export type { GraphSource } from "./runtime/custom-graph.ts";
 export { type JournalToolOptions, journalTool } from "./runtime/journal-tool.ts";
 export type * from "./sandbox/sandbox.ts";
 export { createServerLog, type ServerLogOptions } from "./telemetry/server-log.ts";
+export { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export type * from "./tool/tool.ts";
 export { describeTool } from "./tool/tool-registry.ts";

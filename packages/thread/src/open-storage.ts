@@ -6,6 +6,7 @@ import { explainPostgresFailure } from "./sql/postgres-failure.ts";
 import { createSqlStorage } from "./sql/sql-storage.ts";
 import { openSqlite } from "./sql/sqlite-database.ts";
 import { checkSqlitePath } from "./sql/sqlite-path.ts";
+import { timedDatabase } from "./sql/timed-database.ts";
 import type { Storage } from "./storage.ts";
 import { type StorageTarget, storageTarget } from "./storage-target.ts";
 
@@ -22,6 +23,8 @@ export interface OpenStorageOptions {
   busy_timeout_ms?: number;
   /** False: a schema that is not this program's is an error instead of an upgrade. */
   migrate?: boolean;
+  /** Told of every write, with the seconds from its call until it was durable. Must not throw. */
+  onCommit?: (seconds: number) => void;
   /** For tests: what gives times, ids, and a place to stop the process. */
   clock?: () => Date;
   ids?: () => string;
@@ -34,7 +37,8 @@ export async function openStorage(options: string | OpenStorageOptions = {}): Pr
   const { migrate = true, clock, ids } = given;
   checkNumbers(given);
   const target = storageTarget(given);
-  const db = openDatabase(target, given);
+  const opened = openDatabase(target, given);
+  const db = given.onCommit ? timedDatabase(opened, given.onCommit) : opened;
   const ctx = {
     ...systemContext(db),
     ...(clock && { now: () => clock().toISOString() }),

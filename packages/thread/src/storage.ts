@@ -212,6 +212,8 @@ export interface RunStore {
    */
   createRun(run: NewRun): Promise<{ run: Run; message: Message | null; created: boolean }>;
   getRun(run_id: string, scope?: Scope): Promise<Run>;
+  /** How many wait for a node, in all scopes. */
+  countQueuedRuns(): Promise<number>;
   /** Newest first. */
   listRuns(
     session_id: string,
@@ -351,6 +353,8 @@ export interface DeliveryFilter {
 }
 
 export interface DeliveryStore {
+  /** How many are due or will be tried again, in all scopes. */
+  countPendingDeliveries(): Promise<number>;
   getDelivery(delivery_id: string, scope?: Scope): Promise<Delivery>;
   /** Newest first. */
   listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number }): Promise<Delivery[]>;

@@ -13,6 +13,7 @@ import {
   SseSection,
   WorkspaceSection,
 } from "./section/server.ts";
+import { TracesSection } from "./section/telemetry.ts";
 import { ToolsSection } from "./section/tools.ts";
 import { WebhooksSection } from "./section/webhooks.ts";
 
@@ -37,6 +38,7 @@ export const ConfigSchema = z.strictObject({
   webhooks: WebhooksSection,
   chat: ChatSection,
   log: LogSection,
+  traces: TracesSection,
 });
 
 export type Config = z.output<typeof ConfigSchema>;

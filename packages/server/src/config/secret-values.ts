@@ -11,8 +11,14 @@ export function secretValues(config: Config, env: Environment): string[] {
     .filter(({ secret }) => secret)
     .map(({ path }) => valueAt(config, path.split(".")));
   const fromEnvironment = Object.entries(env).flatMap(([name, value]) => (NAMES_A_SECRET.test(name) ? [value] : []));
-  const texts = [...configured, ...fromEnvironment].filter((value) => typeof value === "string");
+  const texts = [...configured.flatMap(textsIn), ...fromEnvironment.flatMap(textsIn)];
   return texts.flatMap((text) => [text, ...passwordOf(text)]);
+}
+
+/** A secret may be a list of them, or stand under a name. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** A driver's error may hold the password of an address without the rest of it. */

@@ -1,6 +1,7 @@
 import type { Interrupt, Message, Session, TokenUsage } from "@cognition/contract";
 import type { ClaimedRun, WriterLease } from "@cognition/thread";
 import type { RunLog } from "./run-log.ts";
+import type { RunObserver } from "./run-observer.ts";
 
 /** A run that this node has claimed, and what it may use. */
 export interface RunWork {
@@ -9,6 +10,7 @@ export interface RunWork {
   /** Goes into the graph's `configurable`, so that every checkpoint of the run is fenced. */
   lease: WriterLease;
   log: RunLog;
+  observer?: RunObserver | undefined;
   /** Aborts when the user aborts, when the lease is lost, or when the node must stop at once. */
   signal: AbortSignal;
   /** Aborts when the node wants to hand the run over: stop at the next step, nothing is lost. */

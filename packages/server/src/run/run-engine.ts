@@ -14,6 +14,8 @@ export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "m
   poll_ms?: number;
   /** Refuses an address that no callback may go to, before anything is written. */
   checkCallback?: (url: string) => void;
+  /** The trace of a run that was given none. */
+  newTraceId?: (() => string) | undefined;
   /** What a session's agent is at this moment, kept for ever: a run goes by it to its end. Rejects for an unknown one. */
   revisionOf?: (agent: Pick<Session, "agent_name" | "scopes">) => Promise<string>;
 }
@@ -88,6 +90,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       const admitted = storage.createRun({
         events: [{ event: "status", data: { status: "queued" } }],
         ...run,
+        trace_id: run.trace_id ?? options.newTraceId?.() ?? null,
         agent_revision,
         on_busy: on_busy === "reject" ? "reject" : "enqueue",
       });

@@ -10,6 +10,8 @@ export const RunInput = z.discriminatedUnion("kind", [
     model: z.string().optional(),
     input: JsonObject.optional(),
     context: JsonObject.optional(),
+    /** The request's own, for the span that the run's belongs under. */
+    traceparent: z.string().optional(),
   }),
   /** The answers to what the run waits for, by interrupt id; and what it was doing before. */
   z.strictObject({ kind: z.literal("answers"), answers: z.record(z.string(), Decision), model: z.string().optional() }),

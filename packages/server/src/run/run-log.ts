@@ -1,4 +1,5 @@
 import type { CheckpointSaver, ClaimedRun, NewEvent, WriterLease } from "@cognition/thread";
+import type { RunObserver } from "./run-observer.ts";
 
 /** The events of one run, numbered by the run itself and committed in the order in which they were given. */
 export interface RunLog {
@@ -25,12 +26,14 @@ export function createRunLog(
   saver: Pick<CheckpointSaver, "appendEvents" | "flush">,
   claimed: ClaimedRun,
   lease: WriterLease,
+  observer?: Pick<RunObserver, "event">,
 ): RunLog {
   let ordinal = claimed.next_ordinal;
   let held: NewEvent[] = [];
   let releasing: NodeJS.Immediate | undefined;
 
   function number(event: NewEvent["event"], data: Record<string, unknown>): NewEvent {
+    observer?.event(event, data);
     return { event, data, ordinal: ordinal++ };
   }
 

@@ -6,11 +6,13 @@ import { startHeartbeat } from "./heartbeat.ts";
 import { retryStorage } from "./retry-storage.ts";
 import { type EndOf, endEvents, errorOf, type LeftAs, tooManyAttempts } from "./run-end.ts";
 import { createRunLog } from "./run-log.ts";
+import type { ObserveRun } from "./run-observer.ts";
 
 export interface RunWorkerOptions {
   storage: Storage;
   saver: CheckpointSaver;
   executor: Executor;
+  observe?: ObserveRun | undefined;
   lease_ms: number;
   /** A run that was cut off so often without a new checkpoint is given up: it may be what kills its nodes. */
   max_stalled_attempts: number;
@@ -71,14 +73,24 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
   const { storage, saver } = options;
   const session = await storage.getSession(claimed.run.session_id);
   if (!session) return; // deleted between the claim and now, and its runs with it
-  const log = createRunLog(saver, claimed, signals.lease);
+  const observer = options.observe?.(claimed, session);
+  const log = createRunLog(saver, claimed, signals.lease, observer);
   signals.lease.takeEvents = (step) => [...log.takeHeld(), log.number("checkpoint", { ...step })];
-  const runWork: RunWork = { claimed, session, log, ...signals };
+  const runWork: RunWork = { claimed, session, log, observer, ...signals };
+  try {
+    await workThrough(options, runWork);
+  } finally {
+    observer?.closed();
+  }
+}
+
+async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise<void> {
+  const { claimed, session, signal } = runWork;
   let result: RunResult;
   try {
-    await announce(storage, claimed, session, runWork);
+    await announce(options.storage, claimed, session, runWork);
     if (claimed.stalled_attempts >= options.max_stalled_attempts) throw tooManyAttempts(claimed);
-    signals.signal.throwIfAborted();
+    signal.throwIfAborted();
     result = await options.executor.execute(runWork);
   } catch (error) {
     await endBadly(options, runWork, error);

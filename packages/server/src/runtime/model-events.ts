@@ -45,6 +45,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       if (tags?.includes(NOT_FOR_THE_STREAM)) return;
       const name = metadata?.["lc_agent_name"] as string | undefined;
       const agent = name && name !== root_agent ? name : undefined;
+      work.observer?.modelStarted(runId, name);
       saying.set(runId, { message_id: `run-${runId}`, agent, text: "", ended: false });
     },
     handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
@@ -68,12 +69,14 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       if (said) said.ended = true;
       const message = messageOf(output);
       const used = message && usageOf(message);
+      if (said) work.observer?.modelEnded(runId, { usage: used });
       if (!used) return;
       usage.add(used);
       log.emit("usage", { ...usage.total(), ...(said?.agent ? { agent: said.agent } : {}) });
     },
-    handleLLMError: (_error, runId) => {
+    handleLLMError: (error, runId) => {
       log.release();
+      if (saying.has(runId)) work.observer?.modelEnded(runId, { error });
       saying.delete(runId);
     },
   });

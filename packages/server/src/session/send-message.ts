@@ -5,6 +5,7 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { RunInput } from "../run/run-input.ts";
+import { parseTraceparent } from "../telemetry/traceparent.ts";
 
 export interface SendOptions {
   readonly storage: Pick<Storage, "getMessage">;
@@ -21,6 +22,7 @@ export async function sendMessage(
   session: Session,
   body: SendMessage,
   body_hash: string,
+  traceparent?: string,
 ): ReturnType<RunEngine["submit"]> {
   const { idempotency_key: key, on_busy, content, model, callback_url } = body;
   const { scopes, config, agent_name } = session;
@@ -39,14 +41,19 @@ export async function sendMessage(
     agent_revision: revision,
     model: selection.model,
     message: { id: message_id, role: "user", content },
-    input: runInput(body, message_id),
+    input: runInput(body, message_id, traceparent),
+    trace_id: parseTraceparent(traceparent)?.trace_id ?? null,
     on_busy,
     ...(callback_url !== undefined && { callback_url }),
     ...(key !== undefined && { idempotency: { key, body_hash } }),
   });
 }
 
-function runInput({ content, model, input, context }: SendMessage, message_id: string): RunInput {
+function runInput(
+  { content, model, input, context }: SendMessage,
+  message_id: string,
+  traceparent: string | undefined,
+): RunInput {
   return {
     kind: "message",
     message_id,
@@ -54,6 +61,7 @@ function runInput({ content, model, input, context }: SendMessage, message_id: s
     ...(model !== undefined && { model }),
     ...(input !== undefined && { input }),
     ...(context !== undefined && { context }),
+    ...(parseTraceparent(traceparent) && { traceparent }),
   };
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { secretValues } from "../../src/config/secret-values.ts";
+import { defaultConfig } from "../../src/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 
 const API_KEY = `cog_0123456789_${"Ab-_".repeat(11).slice(0, 43)}`;
@@ -62,6 +64,30 @@ describe("no secret is in the log", () => {
     const text = logged(["x", ""], (log) => log.info(fields, "ask key questions"));
     expect(JSON.parse(text)).toEqual({ level: "info", time: expect.any(String), msg: "ask key questions", ...fields });
   });
+});
+
+it("every secret of the configuration is known, and variables named like one", () => {
+  const config = defaultConfig();
+  const secrets = secretValues(
+    {
+      ...config,
+      persistence: { ...config.persistence, uri: "postgresql://ann:p%40ssword@db/x" },
+      traces: { ...config.traces, headers: { "x-key": "collector-secret" } },
+      auth: { ...config.auth, jwt: { ...config.auth.jwt, secret: "signing-secret" } },
+    },
+    { OPENAI_API_KEY: "provider-secret", PATH: "/usr/bin", DB_PASSWORD: "other-secret" },
+  );
+  for (const secret of [
+    "p%40ssword",
+    "p@ssword",
+    "collector-secret",
+    "signing-secret",
+    "provider-secret",
+    "other-secret",
+  ]) {
+    expect(secrets).toContain(secret);
+  }
+  expect(secrets).not.toContain("/usr/bin");
 });
 
 describe("levels and formats", () => {

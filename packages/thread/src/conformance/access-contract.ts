@@ -110,4 +110,31 @@ export function accessContract(open: OpenStorage): void {
       expect(await until("the full one to go", async () => (await pruned()) || undefined)).toBe(1);
     });
   });
+
+  describe("what an operator looks at", () => {
+    test("how many runs wait for a node, and how many callbacks are due", async ({ storage }) => {
+      expect([await storage.countQueuedRuns(), await storage.countPendingDeliveries()]).toEqual([0, 0]);
+      for (const user of ["ann", "bob"]) {
+        const { id: session_id } = await storage.createSession({ scopes: { user } });
+        for (let n = 0; n < 2; n++) await storage.createRun({ session_id });
+      }
+      expect(await storage.countQueuedRuns()).toBe(4);
+      const claimed = await storage.claimRun({ owner: "node", lease_ms: 60_000 });
+      expect(await storage.countQueuedRuns()).toBe(3);
+      if (!claimed) throw new Error("nothing to claim");
+      const { run_id, epoch } = claimed;
+      await storage.finishRun(
+        { run_id, epoch },
+        {
+          status: "failed",
+          events: [{ event: "done", data: { status: "failed" }, ordinal: claimed.next_ordinal }],
+          delivery: { url: "https://example.com/", payload: {} },
+        },
+      );
+      expect([await storage.countQueuedRuns(), await storage.countPendingDeliveries()]).toEqual([3, 1]);
+      const [due] = await storage.claimDeliveries({ limit: 1, lease_ms: 1_000 });
+      await storage.recordAttempt(due?.id ?? "", { status_code: 200, error: null, ok: true });
+      expect(await storage.countPendingDeliveries()).toBe(0);
+    });
+  });
 }

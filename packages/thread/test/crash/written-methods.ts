@@ -15,6 +15,8 @@ const READ_ONLY = new Set([
   "listMessagesForSession",
   "getRun",
   "listRuns",
+  "countQueuedRuns",
+  "countPendingDeliveries",
   "countRuns",
   "listWaitingRuns",
   "readEvents",

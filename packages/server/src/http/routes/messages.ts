@@ -28,6 +28,7 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
         session,
         body,
         requestHash("sendMessage", params, undefined, body),
+        call.headers.get("traceparent") ?? undefined,
       );
       // Of an earlier request with this key: its run's events may stand anywhere in the log.
       const after = created ? before : await beforeRun(storage, session.id, run.id);
