@@ -1,5 +1,5 @@
 /**
- * `npm start`: an agent's state outlives its process. A child process works through a job and is killed with SIGKILL
+ * `npm run demo`: an agent's state outlives its process. A child process works through a job and is killed with SIGKILL
  * in the middle; this process goes on where it stood, branches off an earlier point, and shows what is stored.
  */
 import { spawn } from "node:child_process";

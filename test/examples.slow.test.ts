@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { createTempDir } from "../testing/temp-dir.ts";
@@ -23,16 +25,29 @@ async function run(
 }
 
 describe("the examples", () => {
-  it("npm start: an agent that works, and a conversation that goes on in the next process", async () => {
+  it("npm start: a server that answers with no key and no service", async () => {
     const dir = createTempDir();
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const [, ...words] = scripts.start.split(" ");
+    const env = { PATH: process.env["PATH"], HOME: dir.path, COGNITION_WORKSPACE_ROOT: dir.path };
+    const server = spawn(process.execPath, [...words, "--port", "0", "--ready-fd", "3"], {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "ignore", "pipe"],
+    });
+    const ended = once(server, "exit");
     try {
-      const first = await run("chat.ts", "Create a file named notes.txt containing exactly the word hello\n", dir.path);
-      expect(first).toMatchObject({ code: 0, output: expect.stringContaining("write_file") });
-      expect(readFileSync(join(dir.path, "notes.txt"), "utf8")).toBe("hello");
-      const second = await run("chat.ts", "What did I say first?\n", dir.path);
-      expect(second.output).toContain("This conversation has 4 messages; it goes on.");
-      expect(second.output).toMatch(/first said: "Create a file named notes.txt/);
+      const { url } = JSON.parse(String((await once(server.stdio[3] as Readable, "data"))[0]));
+      const made = await fetch(`${url}/sessions`, { method: "POST", body: '{"title": "Hello"}' });
+      const { id } = (await made.json()) as { id: string };
+      const body = '{"content": "List the files in this directory."}';
+      const events = await (await fetch(`${url}/sessions/${id}/messages`, { method: "POST", body })).text();
+      expect(events).toContain("event: tool_call");
+      expect(events).toMatch(/event: done\ndata: .*"succeeded"/);
+      expect((await fetch(`${url}/docs`)).status).toBe(200);
     } finally {
+      server.kill("SIGINT");
+      expect(await ended).toEqual([0, null]);
       dir.remove();
     }
   });

@@ -1,11 +1,16 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTempDir } from "../testing/temp-dir.ts";
 
 const root = join(import.meta.dirname, "..");
-const packages = ["contract", "thread"];
+const packages = ["contract", "thread", "client", "server", "cli"];
+/** What one installs to have the library, the SDK or the command. */
+const libraries = packages.filter((name) => name !== "cli");
 const dir = createTempDir("cognition-package-");
 const installed = join(dir.path, "node_modules", "@cognition");
 
@@ -19,11 +24,14 @@ describe("the packed packages", () => {
   }, 300_000);
   afterAll(dir.remove);
 
-  test.each(packages)("%s ships JavaScript with its types and no source", (name) => {
+  test.each(libraries)("%s can be imported", (name) => {
     const files = globSync("**/*", { cwd: join(installed, name) });
-    expect(files).toEqual(
-      expect.arrayContaining(["package.json", join("dist", "index.js"), join("dist", "index.d.ts")]),
-    );
+    expect(files).toEqual(expect.arrayContaining([join("dist", "index.js"), join("dist", "index.d.ts")]));
+  });
+
+  test.each(packages)("%s ships JavaScript with its types and no source", (name) => {
+    const files = globSync("**/*", { cwd: join(installed, name), exclude: (path) => path.includes("node_modules") });
+    expect(files).toContain("package.json");
     expect(files.filter((file) => /^(src|test)\b|(?<!\.d)\.ts$|tsbuildinfo/.test(file))).toEqual([]);
   });
 
@@ -52,6 +60,38 @@ describe("the packed packages", () => {
     expect(JSON.parse(runProgram(program))).toEqual(["hello", "answer 1"]);
     expect(JSON.parse(runProgram(program))).toEqual(["hello", "answer 1", "hello", "answer 3"]);
   });
+
+  test("npx cognition starts a server, and the client talks to it", async () => {
+    const server = spawn(process.execPath, [...npx("cognition"), "serve", "--port", "0", "--ready-fd", "3"], {
+      cwd: dir.path,
+      env: cleanEnvironment(),
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+    });
+    const ended = once(server, "exit");
+    try {
+      const [line] = await once(server.stdio[3] as Readable, "data");
+      const program = `
+        import { createClient } from "@cognition/client";
+        const client = createClient({ baseUrl: ${JSON.stringify(JSON.parse(String(line)).url)} });
+        const session = await client.createSession({ title: "packed" });
+        const order = "Create a file named packed.txt containing exactly the word yes";
+        const { data } = await client.sendMessage(session.id, order).rest();
+        const { total } = await client.getMessages(session.id);
+        console.log(JSON.stringify({ status: data.status, total }));
+      `;
+      expect(JSON.parse(await runProgramAsync(program))).toEqual({ status: "succeeded", total: 4 });
+    } finally {
+      server.kill("SIGTERM");
+      expect(await ended).toEqual([0, null]);
+    }
+  });
+
+  test("npx cognition chat works in an empty folder", () => {
+    const folder = join(dir.path, "project");
+    mkdirSync(folder);
+    const output = run(folder, process.execPath, [...npx("cognition"), "chat"], "What tools do you have?\n");
+    expect(output).toContain("write_file");
+  });
 });
 
 /** Peers, and the graph engine, at the versions that the package is developed with; npm alone would take the newest. */
@@ -64,7 +104,9 @@ function peers(): string[] {
 }
 
 function missingFiles(file: string): string[] {
-  const specifiers = readFileSync(file, "utf8").matchAll(/(?:from|import|import\() ?"(\.[^"]+)"/g);
+  // A comment may show an import without meaning one.
+  const code = readFileSync(file, "utf8").replace(/^\s*(\/\/|\/?\*).*$/gm, "");
+  const specifiers = code.matchAll(/(?:from|import|import\() ?"(\.[^"]+)"/g);
   return [...specifiers]
     .map(([, specifier = ""]) => join(dirname(file), specifier))
     .map((target) => (file.endsWith(".d.ts") ? target.replace(/\.[jt]s$/, ".d.ts") : target))
@@ -77,16 +119,41 @@ function runProgram(source: string): string {
   return run(dir.path, process.execPath, [file]);
 }
 
+/** The command as npx finds it, without a shell or npm in between to swallow its signals. */
+function npx(name: string): string[] {
+  return [realpathSync(join(dir.path, "node_modules", ".bin", name))];
+}
+
+/** Without holding up the event loop, which must see the server's end. */
+async function runProgramAsync(source: string): Promise<string> {
+  const file = join(dir.path, "program-async.js");
+  writeFileSync(file, source);
+  const child = spawn(process.execPath, [file], {
+    cwd: dir.path,
+    env: cleanEnvironment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return text(child.stdout);
+}
+
 function npm(cwd: string, ...args: string[]): string {
   const cli = process.env["npm_execpath"];
   return cli ? run(cwd, process.execPath, [cli, ...args]) : run(cwd, "npm", args);
 }
 
 /** Without what an outer npm has put into the environment: it would make the inner one work in the outer's folder. */
-function run(cwd: string, file: string, args: string[]): string {
+function cleanEnvironment(): NodeJS.ProcessEnv {
   const outer = /^(npm_(?!config_(registry|cache|userconfig)$)|NODE_OPTIONS$|INIT_CWD$)/;
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
-  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, env, encoding: "utf8" });
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
+}
+
+function run(cwd: string, file: string, args: string[], input = ""): string {
+  const { status, stdout, stderr, error } = spawnSync(file, args, {
+    cwd,
+    env: cleanEnvironment(),
+    encoding: "utf8",
+    input,
+  });
   if (status !== 0) throw new Error(`${file} ${args.join(" ")} failed:\n${error ?? stdout + stderr}`);
   return stdout;
 }

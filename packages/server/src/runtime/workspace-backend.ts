@@ -21,7 +21,6 @@ const FOR_THE_MODEL: readonly ErrorCode[] = [
   "validation_failed",
   "forbidden",
   "content_too_large",
-  "limit_exceeded",
   "not_supported",
 ];
 

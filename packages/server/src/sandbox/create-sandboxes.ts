@@ -15,7 +15,6 @@ import { createLocalBackend } from "./local/local-backend.ts";
 import { type Cgroups, findCgroups } from "./process/cgroup.ts";
 import { type CommandRunner, createCommandRunner } from "./process/command-runner.ts";
 import { findLaunchPrograms } from "./process/launch.ts";
-import { createWorkspaceQuota, type WorkspaceQuota } from "./quota/workspace-quota.ts";
 import type { Sandbox, Sandboxes } from "./sandbox.ts";
 
 export interface SandboxesOptions {
@@ -55,7 +54,6 @@ const DEFAULT_LIMITS: BackendLimits = {
   memory_bytes: 512 * MIB,
   cpus: 1,
   file_bytes: 1024 * MIB,
-  workspace_bytes: 10 * 1024 * MIB,
   temporary_bytes: 256 * MIB,
 };
 
@@ -73,7 +71,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const exposed = checkExposure(backend.capabilities, options.exposure);
   const warnings = [...backend.warnings, ...exposed, ...(HOLDS_FOLDERS ? [] : [FOLLOWS_SWAPPED_FOLDERS])];
   const open = new Map<string, OpenSandbox>();
-  const folders = new Map<string, SharedFolder>();
+  const turns = new Map<string, Turns>();
   let closed: AppError | undefined;
 
   return {
@@ -83,11 +81,11 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       const known = open.get(session_id);
       if (known?.workspace === workspace.folder) return known.sandbox;
       if (known) throw movedWorkspace(session_id, known.workspace);
-      const shared = folders.get(workspace.folder) ?? shareFolder(workspace.folder, context.limits);
-      folders.set(workspace.folder, shared);
+      const shared = turns.get(workspace.folder) ?? createTurns();
+      turns.set(workspace.folder, shared);
       const host = backend.openHost(session_id, workspace);
-      const runner = createCommandRunner({ host, quota: shared.quota, ...context.limits, now: context.now });
-      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, shared, options });
+      const runner = createCommandRunner({ host, ...context.limits, now: context.now });
+      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, turns: shared, options });
       open.set(session_id, { workspace: workspace.folder, sandbox, runner, host });
       return sandbox;
     },
@@ -111,10 +109,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     describe: () => ({
       backend: backend.capabilities.backend,
       capabilities: backend.capabilities,
-      limits: {
-        ...backend.limits,
-        workspace: { value: `${context.limits.workspace_bytes} bytes`, enforced_by: "the server, by looking" },
-      },
+      limits: backend.limits,
       circuit_breakers: backend.breakers?.() ?? {},
       warnings,
     }),
@@ -169,29 +164,19 @@ interface OpenSandbox {
   readonly host: CommandHost;
 }
 
-/** What all sandboxes of a folder share. */
-interface SharedFolder {
-  readonly turns: Turns;
-  readonly quota: WorkspaceQuota;
-}
-
-function shareFolder(folder: string, { workspace_bytes }: BackendLimits): SharedFolder {
-  return { turns: createTurns(), quota: createWorkspaceQuota({ folder, limitBytes: workspace_bytes }) };
-}
-
 interface SandboxParts {
   readonly host: CommandHost;
   readonly runner: CommandRunner;
-  readonly shared: SharedFolder;
+  readonly turns: Turns;
   readonly options: SandboxesOptions;
 }
 
 function createSandbox(session_id: string, backend: Backend, workspace: Workspace, parts: SandboxParts): Sandbox {
-  const { host, runner, shared, options } = parts;
+  const { host, runner, turns, options } = parts;
   const root = backend.rootOf(workspace);
   const { folder, paths } = workspace;
   const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, ...shared });
+  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, turns });
   return {
     session_id,
     root,
