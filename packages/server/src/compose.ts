@@ -27,6 +27,7 @@ import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/ru
 import { createAgentOpener } from "./runtime/agent-opener.ts";
 import { type GraphSource, graphDefinition, loadCustomGraphs } from "./runtime/custom-graph.ts";
 import { createGraphExecutor } from "./runtime/graph-executor.ts";
+import { loadMiddleware, type MiddlewareSource } from "./runtime/named-middleware.ts";
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
@@ -56,6 +57,8 @@ export interface ComposeOptions {
   tools?: readonly ToolDefinition[];
   /** Compiled LangGraph graphs that are agents, by name: each a graph, or `./path.ts#export` from the workspace's root. */
   graphs?: Readonly<Record<string, GraphSource>>;
+  /** LangChain middleware that agents may name: each a function that makes it, or `./path.ts#export`. */
+  middleware?: Readonly<Record<string, MiddlewareSource>>;
   /** In place of what the configuration says of who asks and what every request passes; see `http/guard.ts`. */
   authenticate?: Authenticate;
   guards?: readonly Guard[];
@@ -103,6 +106,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   });
   const sources = { ...config.agents.graphs, ...options.graphs };
   const graphs = await loadCustomGraphs({ sources, root, checkpointer, reserved: BUILTIN_AGENT_NAMES });
+  const middleware = await loadMiddleware({ ...config.agents.middleware, ...options.middleware }, root);
   const skills = createSkillFiles({ root });
   const agents = createAgentRegistry({
     store: createDurableAgentStore({ storage }),
@@ -110,7 +114,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     skills,
     tools,
     registered: [...graphs.values()].map(graphDefinition),
-    middleware: [],
+    middleware: [...middleware.keys()],
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
   const sandboxes = await openSandboxes(options, config);
@@ -123,6 +127,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     sandboxes,
     tools,
     skills,
+    middleware,
     graphs,
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
     workspace_root: root,

@@ -6,6 +6,8 @@ export type { RunEngine, Submission } from "./run/run-engine.ts";
 export type { RunInput } from "./run/run-input.ts";
 export type { GraphSource } from "./runtime/custom-graph.ts";
 export { type JournalToolOptions, journalTool } from "./runtime/journal-tool.ts";
+export type { MiddlewareAgent, MiddlewareSource, NamedMiddleware } from "./runtime/named-middleware.ts";
+export { runContext } from "./runtime/run-context.ts";
 export type * from "./sandbox/sandbox.ts";
 export { createServerLog, type ServerLogOptions } from "./telemetry/server-log.ts";
 export { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";

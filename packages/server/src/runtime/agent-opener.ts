@@ -19,6 +19,7 @@ import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
 import { agentParts, type SharedParts } from "./agent-parts.ts";
 import type { CustomGraph } from "./custom-graph.ts";
+import type { NamedMiddleware } from "./named-middleware.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
 import type { RunGraph } from "./run-graph.ts";
 import { createSharedLooks } from "./shared-looks.ts";
@@ -35,6 +36,7 @@ export interface AgentOpenerOptions {
   sandboxes: Sandboxes;
   tools: Pick<ToolRegistry, "known" | "list">;
   skills: Pick<SkillFiles, "refresh" | "read" | "list">;
+  middleware: ReadonlyMap<string, NamedMiddleware>;
   /** Users' own graphs, by the name of their agent. */
   graphs: ReadonlyMap<string, CustomGraph>;
   /** Where sessions have their folders, an absolute path. */
@@ -95,10 +97,15 @@ export function createAgentOpener(
       sandbox,
       context,
       usageOf,
-      pipelined: true,
+      pipelined: isOurs(files.agent),
       config: { recursionLimit: config.recursion_limit ?? RECURSION_LIMIT },
     };
   };
+}
+
+/** A middleware of a user's may have effects of its own, which the journal does not see. */
+function isOurs({ definition, subagents }: ResolvedAgent): boolean {
+  return [definition, ...subagents].every(({ middleware }) => middleware.length === 0);
 }
 
 interface CustomAgent {
@@ -165,6 +172,7 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
     known,
     skills,
     skillFiles: options.skills,
+    middleware: options.middleware,
     contextParts: ({ work }) => ({
       store,
       artifacts: options.artifactsFor({

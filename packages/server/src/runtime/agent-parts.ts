@@ -6,6 +6,7 @@ import type { SkillFiles } from "../agent/skill-files.ts";
 import type { RegisteredTool, ToolDefinition, ToolSummary } from "../tool/tool.ts";
 import type { AgentParts } from "./agent-graph.ts";
 import { type ContextParts, toGraphTool } from "./graph-tool.ts";
+import { middlewareFor, type NamedMiddleware } from "./named-middleware.ts";
 import { createPlanTool, PLAN_APPROVAL, PRESENT_PLAN } from "./plan-mode.ts";
 import { createResponseTool } from "./response-tool.ts";
 import { createSkillTool } from "./skill-tool.ts";
@@ -21,6 +22,7 @@ export interface SharedParts {
   skills: readonly Skill[];
   skillFiles: Pick<SkillFiles, "read" | "list">;
   contextParts: ContextParts;
+  middleware: ReadonlyMap<string, NamedMiddleware>;
 }
 
 /** Makes the parts of one agent: its own tools, rules and prompt. The session's own agent also plans and takes notes. */
@@ -36,7 +38,7 @@ export function agentParts(shared: SharedParts, agent: AgentDefinition, isRoot: 
     skills,
     refusal: toolRules(agent, shared.known),
     approvals: approvalsOf(agent),
-    middleware: [],
+    middleware: middlewareFor(agent, shared.middleware),
   };
 }
 

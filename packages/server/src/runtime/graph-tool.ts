@@ -1,6 +1,7 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
 import type { ToolContext, ToolDefinition, ToolOutput, ToolResult } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
+import { runContext } from "./run-context.ts";
 import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";
 
@@ -33,19 +34,13 @@ export function toGraphTool(
 
 function contextOf(partsOf: ContextParts): ToolContext {
   const scope = currentRun();
-  const { work, sandbox } = scope;
+  const { work } = scope;
   const call = currentCall();
   const tool_call_id = call?.tool_call_id ?? "";
   return {
-    session_id: work.session.id,
-    thread_id: work.claimed.thread_id,
-    run_id: work.claimed.run_id,
-    agent_name: call?.agent_name ?? work.session.agent_name,
-    scope: work.session.scopes,
+    ...runContext(),
     tool_call_id,
     idempotency_key: call?.idempotency_key ?? "",
-    signal: work.signal,
-    workspace: sandbox.root,
     ...partsOf(scope),
     emit: (event) => {
       if (scope.closed) return; // nothing of a run follows its end

@@ -37,19 +37,23 @@ export interface ToolArtifactFilter {
 /** `tool_output` is text while the tool works; `custom` is whatever the tool wants a client to know. */
 export type ToolEvent = { event: "tool_output"; content: string } | { event: "custom"; data: unknown };
 
-export interface ToolContext {
+/** What tools, middleware and the nodes of a user's own graph may know of the run they work for. */
+export interface RunContext {
   readonly session_id: string;
   readonly thread_id: string;
   readonly run_id: string;
   readonly agent_name: string;
   readonly scope: Scope;
-  readonly tool_call_id: string;
-  /** The same for every attempt of one call: hand it to a service that knows such keys, and a retry has no second effect. */
-  readonly idempotency_key: string;
   /** Aborts when the run does. A tool that goes on regardless is recorded as unknown. */
   readonly signal: AbortSignal;
   /** The session's folder, an absolute path. */
   readonly workspace: string;
+}
+
+export interface ToolContext extends RunContext {
+  readonly tool_call_id: string;
+  /** The same for every attempt of one call: hand it to a service that knows such keys, and a retry has no second effect. */
+  readonly idempotency_key: string;
   readonly store: ToolStore;
   readonly artifacts: ToolArtifacts;
   emit(event: ToolEvent): void;

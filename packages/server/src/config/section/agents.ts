@@ -9,4 +9,8 @@ export const AgentsSection = section({
     description:
       "Compiled LangGraph graphs that are agents, by name: `{support: ./graphs/support.ts#graph}`, from the workspace's root.",
   }),
+  middleware: option(exports("modules").default({}), {
+    description:
+      "Middleware that agents may name: `{audit: ./middleware/audit.ts#audit}`, each a function that makes it for an agent.",
+  }),
 });
