@@ -11,6 +11,12 @@ export function nextVersion(current: string | number | undefined): string {
   return base36(count + 1) + base36(Math.floor(Math.random() * SPACE));
 }
 
+/** Another checkpointer's version (7, or "0007.0.123") in our form: they compare with each other as they did before. */
+export function adoptVersion(version: string | number): string {
+  const count = typeof version === "number" ? version : Number.parseInt(version, 10);
+  return base36(count) + base36(0);
+}
+
 function base36(value: number): string {
   return value.toString(36).padStart(DIGITS, "0");
 }
