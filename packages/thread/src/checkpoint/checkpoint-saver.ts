@@ -12,11 +12,9 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import type { SqlContext } from "../sql/context.ts";
-import { makeInherited } from "../sql/inherit-messages.ts";
-import { statement } from "../sql/statement.ts";
 import type { NewEvent } from "../storage.ts";
-import { bodyJson, type Channels, encodeBody } from "./checkpoint-body.ts";
-import { missing, type Place, placeOf, requirePlace } from "./checkpoint-place.ts";
+import { bodyJson, encodeBody } from "./checkpoint-body.ts";
+import { missing, placeOf, requirePlace } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";
 import { deleteThread } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
@@ -24,22 +22,10 @@ import { encodeValue } from "./encode.ts";
 import { handledLater } from "./handled-later.ts";
 import { type Writer, type WriterLease, writerOf } from "./lease.ts";
 import { listCheckpoints } from "./list-checkpoints.ts";
-import { PieceDecoder } from "./piece-decoder.ts";
-import type { PieceEncoder } from "./piece-encoder.ts";
-import { MESSAGES, projectCheckpoint } from "./project-checkpoint.ts";
+import { messageNumbers, projectRoot } from "./project-root.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
-import {
-  addParentSends,
-  type CheckpointRow,
-  configOf,
-  namedValues,
-  parseStored,
-  readWhole,
-  type StoredCheckpoint,
-  selectCheckpoint,
-  toTuple,
-  type WriteRow,
-} from "./read-checkpoint.ts";
+import { configOf } from "./read-checkpoint.ts";
+import { loadChannels, readThread } from "./read-thread.ts";
 import { SeenHeads } from "./seen-heads.ts";
 import { StrictSerializer, toBytes } from "./serializer.ts";
 import { setThreadTtl, sweepExpired } from "./thread-ttl.ts";
@@ -51,14 +37,6 @@ import type { WriteOp } from "./write-op.ts";
 export interface CheckpointSaverOptions {
   /** A thread that nobody has written to for so long is removed by `sweepExpired`. */
   ttl_ms?: number;
-}
-
-interface RootPut {
-  thread: ThreadWriter;
-  checkpoint: Checkpoint;
-  /** The pieces of the list of messages, if it is nothing else. */
-  numbers: readonly number[] | undefined | "as before";
-  run_id: string | null;
 }
 
 /** Threads whose pieces and channels this process remembers; the least recently used idle ones are forgotten. */
@@ -86,11 +64,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const writer = writerOf(config);
     // What is on its way is part of where the thread stands. If that fails, its writer was told, and begins anew here.
     if (writer.lease?.pipelined) await Promise.allSettled([this.#thread(place.thread_id).settled(writer)]);
-    const tuple = await readWhole(
-      this.#ctx.db,
-      () => this.#load(place),
-      (stored) => this.#decode(stored),
-    );
+    const tuple = await readThread(this.#ctx.db, this.#thread(place.thread_id), place);
     if (place.ns !== "") return tuple;
     this.#thread(place.thread_id).welcome(writer);
     // Whoever asks for the newest means to go on from it; whoever names one means to branch.
@@ -112,7 +86,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const writer = writerOf(config);
     const thread = this.#thread(thread_id);
     // No await where the parent is known: the values must be encoded before the graph goes on and changes them.
-    if (parent_id && !thread.channelsOf(ns, parent_id)) await this.#loadChannels(thread, { thread_id, ns, parent_id });
+    if (parent_id && !thread.channelsOf(ns, parent_id))
+      await loadChannels(this.#ctx.db, thread, { thread_id, ns, parent_id });
     if (ns === "" && thread.session_id === undefined) await thread.findSession();
     const seen = ns === "" ? this.#seen.find(writer, thread_id) : undefined;
     const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
@@ -139,7 +114,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
       const op: WriteOp = { checkpoint: { ...row, channels: body.channels }, expectedHead: seen };
       if (ns !== "") return op;
       const numbers = messageNumbers(body.channels, parent, encoder);
-      this.#project(op, { thread, checkpoint, numbers, run_id: writer.lease?.run_id ?? null });
+      projectRoot(this.#ctx.db.dialect, op, { thread, checkpoint, numbers, run_id: writer.lease?.run_id ?? null });
       // Last, since what is taken for an encoding that fails is lost. And only once: encoding may happen again, when
       // pieces were swept in between.
       events ??= writer.lease?.takeEvents?.({ checkpoint_id: checkpoint.id, step: metadata.step });
@@ -225,42 +200,6 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     return nextVersion(current) as unknown as number;
   }
 
-  async #load({ thread_id, ns, checkpoint_id }: Place): Promise<StoredCheckpoint | undefined> {
-    const { db } = this.#ctx;
-    const ofThread = db.q.selectFrom("sessions").select(["id", "inherits"]).where("thread_id", "=", thread_id);
-    const ofSession = statement(ofThread);
-    const [found, writes, session] = await db.readAll([
-      ...selectCheckpoint(db.dialect, thread_id, ns, checkpoint_id),
-      ofSession,
-    ]);
-    const row = found?.rows[0] as unknown as CheckpointRow | undefined;
-    const thread = this.#thread(thread_id);
-    thread.session_id = (session?.rows[0]?.["id"] as string | undefined) ?? null;
-    if (thread.session_id !== null && session?.rows[0]?.["inherits"] === 1)
-      await makeInherited(this.#ctx, thread.session_id);
-    if (ns === "" && checkpoint_id === undefined && thread.isIdle) {
-      thread.head = row?.checkpoint_id ?? null;
-      thread.messages = row ? undefined : [];
-    }
-    if (!row) return undefined;
-    const stored = parseStored(row, writes?.rows as unknown as WriteRow[]);
-    await addParentSends(db, [stored]);
-    return stored;
-  }
-
-  async #decode(stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const { row, body } = stored;
-    const thread = this.#thread(row.thread_id);
-    const memory = thread.memoryFor(row.generation);
-    thread.rememberChannels(row.ns, row.checkpoint_id, structuredClone(body.channels));
-    const decoder = new PieceDecoder(this.#ctx.db, row.lineage, `Thread ${row.thread_id}`, memory);
-    await decoder.fetch(namedValues(stored));
-    if (row.ns === "" && row.checkpoint_id === thread.head) {
-      thread.messages = decoder.numbersOf(body.channels[MESSAGES]?.[1]);
-    }
-    return toTuple(stored, decoder);
-  }
-
   async #putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
@@ -273,43 +212,6 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace };
       }),
     }));
-  }
-
-  async #loadChannels(
-    thread: ThreadWriter,
-    { thread_id, ns, parent_id }: { thread_id: string; ns: string; parent_id: string },
-  ): Promise<void> {
-    const { db } = this.#ctx;
-    const [found] = await db.readAll(selectCheckpoint(db.dialect, thread_id, ns, parent_id).slice(0, 1));
-    const row = found?.rows[0] as unknown as CheckpointRow | undefined;
-    if (!row) return;
-    // The channels name pieces: they are good for this generation only.
-    thread.memoryFor(row.generation);
-    thread.rememberChannels(ns, parent_id, parseStored(row, []).body.channels);
-  }
-
-  /** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
-  #project(op: WriteOp, { thread, numbers, checkpoint, run_id }: RootPut): void {
-    const { session_id, head } = thread;
-    if (!session_id) return;
-    const parent_id = op.checkpoint?.parent_id ?? null;
-    const follows = head !== undefined && head === parent_id;
-    const then = follows ? thread.messages : undefined;
-    const now = numbers === "as before" ? then : numbers;
-    const statements =
-      follows &&
-      projectCheckpoint(this.#ctx.db.dialect, {
-        session_id,
-        run_id,
-        checkpoint_id: checkpoint.id,
-        created_at: checkpoint.ts,
-        messages: checkpoint.channel_values[MESSAGES],
-        now,
-        then,
-      });
-    op.projection = { session_id, rows: statements ? { after: parent_id, statements } : undefined };
-    thread.head = checkpoint.id;
-    thread.messages = now;
   }
 
   #thread(thread_id: string): ThreadWriter {
@@ -332,24 +234,14 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   }
 }
 
-function messageNumbers(
-  { [MESSAGES]: now }: Channels,
-  parent: Channels | undefined,
-  encoder: PieceEncoder,
-): RootPut["numbers"] {
-  const value = now?.[1];
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
-  return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
-}
-
-function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {
-  return ns === "" && lease ? { ...metadata, run_id: lease.run_id, ...lease.metadata } : metadata;
-}
-
 /** Resolves when the write is durable; under a pipelined lease when it is on its way. */
 function hand(thread: ThreadWriter, writer: Writer, encode: Encode): Promise<void> | undefined {
   if (!writer.lease?.pipelined) return thread.write(writer, encode);
   // A failure is told to the lease, and to whatever comes next under it.
   thread.write(writer, encode, "later").catch(() => undefined);
   return undefined;
+}
+
+function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {
+  return ns === "" && lease ? { ...metadata, run_id: lease.run_id, ...lease.metadata } : metadata;
 }

@@ -26,20 +26,37 @@ export function projectCheckpoint(dialect: Dialect, projection: Projection): Sta
   const { now, then } = projection;
   const messages = projection.messages ?? [];
   if (!Array.isArray(messages) || !now || !then || now.length !== messages.length) return undefined;
-  const known = new Set(then);
-  const firstNew = now.findIndex((number) => !known.has(number));
-  const kept = firstNew === -1 ? now.length : firstNew;
-  // Messages may only be added or changed at the end, and only be taken away before it: another order is a rebuild.
-  if (!isSubsequence(now.slice(0, kept), then) || now.slice(kept).some((number) => known.has(number))) return undefined;
+  const kept = keptOf(now, then);
+  if (kept === undefined) return undefined;
   const changed = messages.slice(kept);
   if (changed.some((message) => messageIdOf(message) === undefined || !messageFieldsOf(message))) return undefined;
   return [
-    ...removePending(dialect, projection.session_id),
     ...countNew(dialect, projection.session_id, changed),
     ...makeRoom(dialect, projection.session_id, changed.length),
     ...changed.map((message) => upsert(dialect, projection, message)),
     ...(kept < then.length ? [markLeft(dialect, projection, messages)] : []),
   ];
+}
+
+/** More than a step adds: for so many it is quicker to look them up. */
+const FEW = 16;
+
+/**
+ * How many messages of the head's state there are at the beginning. Messages may only be added or changed at the end,
+ * and only be taken away before it: another order is a rebuild.
+ */
+function keptOf(now: readonly number[], then: readonly number[]): number | undefined {
+  let same = 0;
+  while (same < then.length && now[same] === then[same]) same++;
+  const added = now.slice(same);
+  if (same === then.length && added.length <= FEW) {
+    return added.some((number) => then.includes(number)) ? undefined : same;
+  }
+  const known = new Set(then);
+  const firstNew = now.findIndex((number) => !known.has(number));
+  const kept = firstNew === -1 ? now.length : firstNew;
+  if (!isSubsequence(now.slice(0, kept), then) || now.slice(kept).some((number) => known.has(number))) return undefined;
+  return kept;
 }
 
 function isSubsequence(part: readonly number[], whole: readonly number[]): boolean {
@@ -48,16 +65,13 @@ function isSubsequence(part: readonly number[], whole: readonly number[]): boole
   return at === part.length;
 }
 
-function removePending(dialect: Dialect, session_id: string): Statement[] {
-  const where = "session_id = ? and id >= 'pending:' and id < 'pending;'";
-  return [
-    run(
-      dialect,
-      `update sessions set message_count = message_count - (select count(*) from messages where ${where}) where id = ?`,
-      [session_id, session_id],
-    ),
-    run(dialect, `delete from messages where ${where}`, [session_id]),
-  ];
+/** Once in a commit that projects a checkpoint: the messages that were only pending are in it, or never will be. */
+export function removePending(dialect: Dialect, session_id: string): Statement[] {
+  const pending = "from messages where session_id = ? and id >= 'pending:' and id < 'pending;'";
+  // There are hardly ever any, and a session's row that isn't touched need not be written.
+  const sql = `update sessions set message_count = message_count - (select count(*) ${pending})
+    where id = ? and exists (select 1 ${pending})`;
+  return [run(dialect, sql, [session_id, session_id, session_id]), run(dialect, `delete ${pending}`, [session_id])];
 }
 
 function countNew(dialect: Dialect, session_id: string, messages: readonly unknown[]): Statement[] {

@@ -1,5 +1,6 @@
 import { AppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
+import { placeholders } from "../sql/dialect.ts";
 import { storageError } from "../sql/errors.ts";
 import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
 import { makeInherited } from "../sql/inherit-messages.ts";
@@ -10,9 +11,10 @@ import { explainRefusal } from "./explain-refusal.ts";
 import { isSameWriter, type Writer } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
+import { removePending } from "./project-checkpoint.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
-import { expectedHead, projectedAfter, rebuildInstead, type WriteOp } from "./write-op.ts";
-import { ensureThread, guardThread, insertCheckpoint, insertPieces, insertWrites } from "./write-statements.ts";
+import { expectedHead, projectedAfter, projectedSessions, rebuildInstead, type WriteOp } from "./write-op.ts";
+import { ensureThread, guardThread, insertCheckpoints, insertPieces, insertWrites } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -68,10 +70,21 @@ export class ThreadWriter {
   }
 
   async findSession(): Promise<string | null> {
-    const { db } = this.#ctx;
-    const ofThread = db.q.selectFrom("sessions").select(["id", "inherits"]).where("thread_id", "=", this.#thread_id);
-    const [session] = await db.read(ofThread);
+    const [found] = await this.#ctx.db.readAll([this.selectSession()]);
+    return this.noteSession(found);
+  }
+
+  selectSession(): Statement {
+    const sql = placeholders(this.#ctx.db.dialect, "select id, inherits from sessions where thread_id = ?");
+    return { sql, params: [this.#thread_id], prepare: true };
+  }
+
+  /** Takes the answer to `selectSession`. */
+  async noteSession(found: QueryResult | undefined): Promise<string | null> {
+    const session = found?.rows[0] as { id: string; inherits: number } | undefined;
     if (session?.inherits === 1) await makeInherited(this.#ctx, session.id);
+    // A session is made with its thread's row.
+    if (session) this.#exists = true;
     this.session_id = session?.id ?? null;
     return this.session_id;
   }
@@ -217,10 +230,9 @@ export class ThreadWriter {
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
     const events = ops.flatMap((op) => op.events ?? []);
     const run_id = writer.lease?.run_id ?? null;
-    const of = checkpoints.length;
     const rows = [
       ...insertPieces(dialect, thread_id, pieces),
-      ...checkpoints.map((c, i) => insertCheckpoint(dialect, { ...c, thread_id, place: i + 1, of })),
+      ...insertCheckpoints(dialect, thread_id, checkpoints),
       ...insertWrites(
         dialect,
         thread_id,
@@ -229,7 +241,7 @@ export class ThreadWriter {
     ];
     const guard = guardThread(dialect, {
       thread_id,
-      checkpoints: of,
+      checkpoints: checkpoints.length,
       events: events.length,
       bytes: rows.reduce((sum, { params }) => sum + bytesOf(params), 0),
       head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
@@ -242,6 +254,7 @@ export class ThreadWriter {
       { ...guard, requireRow: () => REFUSED },
       ...rows,
       ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
+      ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
       ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
     ];
   }

@@ -6,7 +6,7 @@ import type { CheckpointInsert, WriteInsert } from "./write-statements.ts";
 /** What one call of `put` or `putWrites` wants to be written. */
 export interface WriteOp {
   writes?: WriteInsert[];
-  checkpoint?: Omit<CheckpointInsert, "thread_id" | "place" | "of"> & { channels: Channels };
+  checkpoint?: CheckpointInsert & { channels: Channels };
   /** The head the writer has seen, when the write must come right after it. */
   expectedHead?: string | null | undefined;
   events?: NewEvent[];
@@ -30,6 +30,11 @@ export function projectedAfter(ops: readonly WriteOp[]): string | null | undefin
 /** Those after it come after it, not after the head that is there before the commit. */
 function firstOnRoot(ops: readonly WriteOp[]): WriteOp | undefined {
   return ops.find((op) => op.checkpoint?.ns === "");
+}
+
+/** The sessions whose rows change by what is known beforehand. */
+export function projectedSessions(ops: readonly WriteOp[]): Set<string> {
+  return new Set(ops.flatMap(({ projection }) => (projection?.rows ? projection.session_id : [])));
 }
 
 /** The writer branches on purpose, off a head that has moved: its rows are not known beforehand. */

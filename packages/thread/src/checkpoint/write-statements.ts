@@ -78,37 +78,58 @@ export function insertPieces(dialect: Dialect, thread_id: string, pieces: readon
 }
 
 export interface CheckpointInsert {
-  thread_id: string;
   ns: string;
   checkpoint_id: string;
   parent_id: string | null;
   body: Uint8Array;
   metadata: string;
-  snapshot: string | null;
-  /** Its place among the `of` checkpoints of this write, from 1. */
-  place: number;
-  of: number;
 }
 
-/** The same id again replaces what it held, and keeps its place in the order. */
-export function insertCheckpoint(dialect: Dialect, row: CheckpointInsert): Statement {
-  const sql = `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
-    select t.pk, t.checkpoint_seq - cast(? as ${dialect.bigint}), cast(? as text), cast(? as text), cast(? as text),
-      cast(? as ${dialect.bytes}), cast(? as text), cast(? as text)
-    from threads t where t.thread_id = ?
+const CHECKPOINTS = textByRows(
+  (dialect, rows) => `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+    select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
+    from threads t, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text"])} v
+    where t.thread_id = ?
     on conflict (thread, ns, checkpoint_id) do update
-    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`;
-  const { ns, checkpoint_id, parent_id, body, metadata, snapshot, thread_id } = row;
-  return prepared(dialect, sql, [
-    row.of - row.place,
-    ns,
-    checkpoint_id,
-    parent_id,
-    body,
-    metadata,
-    snapshot,
-    thread_id,
-  ]);
+    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id`,
+);
+
+/** The same id again replaces what it held, and keeps its place in the order. */
+export function insertCheckpoints(
+  dialect: Dialect,
+  thread_id: string,
+  checkpoints: readonly CheckpointInsert[],
+): Statement[] {
+  const of = checkpoints.length;
+  const rows = checkpoints.map((row, i) => ({ ...row, before: of - i - 1 }));
+  const portions = withoutRepeats(rows).flatMap((distinct) => [...inPortions(distinct)]);
+  return portions.map((portion) => {
+    const params = portion.flatMap((row) => [
+      row.before,
+      row.ns,
+      row.checkpoint_id,
+      row.parent_id,
+      row.body,
+      row.metadata,
+    ]);
+    return { sql: CHECKPOINTS(dialect, portion.length), params: [...params, thread_id], prepare: true };
+  });
+}
+
+/** One statement can't replace a row twice. */
+function withoutRepeats<T extends CheckpointInsert>(rows: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  let names = new Set<string>();
+  for (const row of rows) {
+    const name = `${row.ns}\0${row.checkpoint_id}`;
+    if (groups.length === 0 || names.has(name)) {
+      groups.push([]);
+      names = new Set();
+    }
+    names.add(name);
+    groups.at(-1)?.push(row);
+  }
+  return groups;
 }
 
 export interface WriteInsert {

@@ -1,0 +1,50 @@
+import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Channels } from "./checkpoint-body.ts";
+import type { PieceEncoder } from "./piece-encoder.ts";
+import { MESSAGES, projectCheckpoint } from "./project-checkpoint.ts";
+import type { ThreadWriter } from "./thread-writer.ts";
+import type { WriteOp } from "./write-op.ts";
+
+interface RootPut {
+  thread: ThreadWriter;
+  checkpoint: Checkpoint;
+  /** The pieces of the list of messages, if it is nothing else. */
+  numbers: readonly number[] | undefined | "as before";
+  run_id: string | null;
+}
+
+/** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
+export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
+  const { thread, numbers, checkpoint, run_id } = put;
+  const { session_id, head } = thread;
+  if (!session_id) return;
+  const parent_id = op.checkpoint?.parent_id ?? null;
+  const follows = head !== undefined && head === parent_id;
+  const then = follows ? thread.messages : undefined;
+  const now = numbers === "as before" ? then : numbers;
+  const statements =
+    follows &&
+    projectCheckpoint(dialect, {
+      session_id,
+      run_id,
+      checkpoint_id: checkpoint.id,
+      created_at: checkpoint.ts,
+      messages: checkpoint.channel_values[MESSAGES],
+      now,
+      then,
+    });
+  op.projection = { session_id, rows: statements ? { after: parent_id, statements } : undefined };
+  thread.head = checkpoint.id;
+  thread.messages = now;
+}
+
+export function messageNumbers(
+  { [MESSAGES]: now }: Channels,
+  parent: Channels | undefined,
+  encoder: PieceEncoder,
+): RootPut["numbers"] {
+  const value = now?.[1];
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+  return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
+}
