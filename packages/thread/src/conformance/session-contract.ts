@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NewSession, Storage } from "../storage.ts";
 import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
+import { nulIdContract } from "./nul-id-contract.ts";
 import { ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { sessionDeletionContract } from "./session-deletion-contract.ts";
@@ -12,6 +13,7 @@ export function sessionContract(open: OpenStorage): void {
   updateSessionContract(open);
   sessionListContract(open);
   sessionDeletionContract(open);
+  nulIdContract(open);
 }
 
 function createSessionContract(open: OpenStorage): void {

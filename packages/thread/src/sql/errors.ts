@@ -9,8 +9,19 @@ export function storageError(error: unknown, where: string): AppError {
     return new AppError("storage_busy", `${where} is locked by another process: ${message}`, { cause });
   if (isCorrupt(error))
     return new AppError("corrupt_data", `${where} is not readable as a database: ${message}`, { cause });
+  if (cause.code === POSTGRES_UNTRANSLATABLE) {
+    return new AppError(
+      "validation_failed",
+      "A text holds a U+0000, which PostgreSQL can't store; nothing was stored",
+      {
+        cause,
+      },
+    );
+  }
   return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
 }
+
+const POSTGRES_UNTRANSLATABLE = "22021";
 
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;

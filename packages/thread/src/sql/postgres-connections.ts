@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Writable } from "node:stream";
 import { AppError } from "@cognition/contract";
 import pg from "pg";
@@ -69,7 +70,8 @@ export class PostgresConnections {
   /** With a text of its own for the statement, its parameters may differ too. */
   query({ prepare, ...statement }: Statement, text?: string, params: readonly SqlValue[] = statement.params): Query {
     const sql = text ?? placeholders(postgresDialect, statement.sql);
-    const config: pg.QueryConfig = { text: sql, values: params as SqlValue[] };
+    const values = isInsert(statement.sql) ? params : params.map(findable);
+    const config: pg.QueryConfig = { text: sql, values: values as SqlValue[] };
     return prepare ? { ...config, name: this.#nameOf(sql) } : config;
   }
 
@@ -95,6 +97,21 @@ export class PostgresConnections {
     }
     return name;
   }
+}
+
+/** Equal to nothing that is stored. */
+const NOWHERE = `nowhere ${randomUUID()}`;
+
+/**
+ * PostgreSQL's texts can't hold a U+0000, so no row is named by a text that does; the server would call the question
+ * itself an error. What is to be stored is left to it (`isInsert`), and what changes a row was looked at before.
+ */
+function findable(param: SqlValue): SqlValue {
+  return typeof param === "string" && param.includes("\0") ? NOWHERE : param;
+}
+
+function isInsert(sql: string): boolean {
+  return /^\s*insert\b/i.test(sql);
 }
 
 /** Sends everything at once, then waits for every answer; the first failure is the cause of the later ones. */
