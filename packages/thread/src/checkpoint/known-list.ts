@@ -38,9 +38,9 @@ export class KnownList {
     return isUnchanged(this.#shadows, 0, this.#startOf(count));
   }
 
-  /** The pieces of the first `count` elements, which must be stored. */
-  idsUpTo(count: number): number[] {
-    return this.#ids.slice(0, count);
+  /** The pieces of the elements; those that are not stored have none. */
+  get ids(): readonly number[] {
+    return this.#ids;
   }
 
   /** The piece of the element that stood in this place the last time too, and is what it was. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AssumedLists } from "./assumed-lists.ts";
 import { encodeValue, refusedWithin, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
@@ -31,6 +31,8 @@ export interface NewPiece {
 const SHARED_DEPTH = 4;
 /** A reference takes about 20 bytes and a row of its own about as many again. */
 const INLINE_BYTES = 200;
+/** So many runs take less, however large their numbers are. */
+const SHORT_LIST = 5;
 /** Primitives have no identity; only in long lists is it worth looking them up by what they are. */
 const LONG_LIST = 64;
 /** More entries than this move into a piece of their own, so that a list of many edits doesn't repeat them for ever. */
@@ -65,10 +67,10 @@ export interface LongLists {
 export class PieceEncoder {
   readonly memory: PieceMemory;
   readonly pieces: NewPiece[] = [];
-  /** The pieces of each channel that is a list, element by element, if it holds nothing else. */
-  readonly numbers = new Map<string, readonly number[]>();
   /** Whether something was taken for unchanged without a look. */
   assumes = false;
+  /** Of the channels that are lists of nothing but pieces. */
+  readonly #runs = new Map<string, readonly [number, number][]>();
   readonly #lists: Map<string, KnownList> | undefined;
   readonly #assumed: AssumedLists | undefined;
   /** Lists that this encoder has gone through: nothing can have changed them since. */
@@ -82,6 +84,11 @@ export class PieceEncoder {
     this.#assumed = assumed;
   }
 
+  /** The pieces of a channel that is a list, element by element, if it holds nothing else. */
+  numbersOf(channel: string): number[] | undefined {
+    return this.#runs.get(channel)?.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i));
+  }
+
   encode(value: unknown, to: Destination): JsonValue {
     return encodeValue(value, to.where, (member, depth, key) => {
       if (depth > SHARED_DEPTH) return undefined;
@@ -93,6 +100,7 @@ export class PieceEncoder {
   /** As `encode`, and a long result becomes a piece of its own. */
   encodeChannel(value: unknown, to: Destination): JsonValue {
     const json = this.encode(value, to);
+    if (isSurelyShort(json)) return json;
     return toBytes(json).length > INLINE_BYTES ? { [TAG]: PIECE, p: this.#byContent(undefined, json, "").id } : json;
   }
 
@@ -100,7 +108,7 @@ export class PieceEncoder {
     if (list.length < LONG_LIST && !list.some(isObject)) return undefined;
     const before = list.length < REMEMBERED_LIST ? undefined : this.#listBefore(stream);
     const kept = before ? this.#kept(before, list, to) : 0;
-    const entries = new Entries(before?.idsUpTo(kept) ?? []);
+    const entries = new Entries(before?.ids ?? [], kept);
     let i = kept;
     try {
       for (; i < list.length; i++) {
@@ -111,8 +119,8 @@ export class PieceEncoder {
     } catch (error) {
       throw refusedWithin(error, `[${i}]`);
     }
-    if (isChannel && entries.numbers.length === list.length) this.numbers.set(to.channel, entries.numbers);
     before?.cut(list.length);
+    if (isChannel && !entries.hasInline) this.#runs.set(to.channel, entries.list as [number, number][]);
     if (before) this.#checked.set(before, before.length);
     return { [TAG]: LIST, e: this.#shorten(entries.list) as JsonValue[] };
   }
@@ -200,11 +208,11 @@ export class PieceEncoder {
   /** Objects that were copied on their way are found again by what they hold. */
   #byContent(object: object | undefined, json: JsonValue, stream: string): Stored {
     const value = toBytes(json);
-    const hash = createHash("sha256").update(value).digest("base64");
-    let id = this.memory.findContent(hash);
+    const content = hash("sha256", value, "base64");
+    let id = this.memory.findContent(content);
     if (id === undefined) {
       id = this.#store(value, stream);
-      this.memory.rememberContent(hash, id);
+      this.memory.rememberContent(content, id);
     }
     const shadow = object && shadowOf(object);
     if (shadow) this.memory.remember(object, { id, shadow });
@@ -227,22 +235,21 @@ export class PieceEncoder {
 /** Names neighbours as one run. */
 class Entries {
   readonly list: ListEntry[] = [];
-  readonly numbers: number[];
+  hasInline = false;
   #run: [number, number] | undefined;
 
-  constructor(numbers: number[]) {
-    this.numbers = numbers;
-    for (let i = 0; i < numbers.length; i += this.#run?.[1] ?? 1) {
-      const first = numbers[i] as number;
-      let count = 1;
-      while (numbers[i + count] === first + count) count++;
-      this.#run = [first, count];
+  /** Begins with the first `count` of `ids`. */
+  constructor(ids: readonly number[], count: number) {
+    for (let i = 0; i < count; i += this.#run?.[1] ?? 1) {
+      const first = ids[i] as number;
+      let length = 1;
+      while (i + length < count && ids[i + length] === first + length) length++;
+      this.#run = [first, length];
       this.list.push(this.#run);
     }
   }
 
   add(id: number): void {
-    this.numbers.push(id);
     if (this.#run && this.#run[0] + this.#run[1] === id) this.#run[1]++;
     else {
       this.#run = [id, 1];
@@ -251,6 +258,7 @@ class Entries {
   }
 
   addInline(v: JsonValue): void {
+    this.hasInline = true;
     this.#run = undefined;
     this.list.push({ v });
   }
@@ -258,6 +266,14 @@ class Entries {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
+}
+
+/** What most channels hold at most steps: nothing, or a list that only grew. Its length need not be counted. */
+function isSurelyShort(json: JsonValue): boolean {
+  if (json === null || typeof json === "boolean" || typeof json === "number") return true;
+  if (!isObject(json) || Array.isArray(json) || json[TAG] !== LIST) return false;
+  const entries = json["e"] as ListEntry[];
+  return entries.length <= SHORT_LIST && entries.every((entry) => Array.isArray(entry));
 }
 
 /** Copies of a map's members are not known by identity, but by what they hold, once they are looked at one by one. */

@@ -6,11 +6,13 @@ import { MESSAGES, projectCheckpoint } from "./project-checkpoint.ts";
 import type { ThreadWriter } from "./thread-writer.ts";
 import type { WriteOp } from "./write-op.ts";
 
+type Numbers = readonly number[] | undefined | "as before";
+
 interface RootPut {
   thread: ThreadWriter;
   checkpoint: Checkpoint;
   /** The pieces of the list of messages, if it is nothing else. */
-  numbers: readonly number[] | undefined | "as before";
+  numbers: () => Numbers;
   run_id: string | null;
 }
 
@@ -22,7 +24,8 @@ export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
   const parent_id = op.checkpoint?.parent_id ?? null;
   const follows = head !== undefined && head === parent_id;
   const then = follows ? thread.messages : undefined;
-  const now = numbers === "as before" ? then : numbers;
+  const known = numbers();
+  const now = known === "as before" ? then : known;
   const statements =
     follows &&
     projectCheckpoint(dialect, {
@@ -43,8 +46,8 @@ export function messageNumbers(
   { [MESSAGES]: now }: Channels,
   parent: Channels | undefined,
   encoder: PieceEncoder,
-): RootPut["numbers"] {
+): Numbers {
   const value = now?.[1];
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return [];
-  return now === parent?.[MESSAGES] ? "as before" : encoder.numbers.get(MESSAGES);
+  return now === parent?.[MESSAGES] ? "as before" : encoder.numbersOf(MESSAGES);
 }
