@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { createServerLog, type RunningServer, startServer } from "@cognition/server";
+import { createServerLog, createTelemetry, type RunningServer, startServer } from "@cognition/server";
 import { type Config, storageSettings } from "@cognition/server/operator";
 import { openStorage } from "@cognition/thread";
 import type { Context } from "./context.ts";
@@ -17,7 +17,8 @@ export interface OpenServer {
 export async function openServer(context: Context, config: Config): Promise<OpenServer> {
   const { options, state_database, place } = storageSettings(config);
   const log = createServerLog({ config, env: context.env, output: context.errors });
-  const storage = await openStorage(options);
+  const telemetry = createTelemetry(config, { process: true });
+  const storage = await openStorage({ ...options, onCommit: telemetry.metrics.commit });
   try {
     const server = await startServer({
       storage,
@@ -27,6 +28,7 @@ export async function openServer(context: Context, config: Config): Promise<Open
       engine: { owner: `${hostname()}:${process.pid}` },
       ...(state_database && { state_database }),
       log,
+      telemetry,
       onError: (error, run_id) => log.error({ error, ...(run_id !== "" && { run_id }) }, "something failed"),
     });
     return {
@@ -34,10 +36,16 @@ export async function openServer(context: Context, config: Config): Promise<Open
       port: server.port,
       runtime: server.runtime,
       storage: place,
-      close: () => server.close().finally(() => storage.close()),
+      close: async () => {
+        try {
+          await server.close();
+        } finally {
+          await Promise.all([telemetry.close(), storage.close()]);
+        }
+      },
     };
   } catch (error) {
-    await storage.close();
+    await Promise.all([telemetry.close(), storage.close()]);
     throw error;
   }
 }
