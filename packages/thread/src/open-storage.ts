@@ -21,6 +21,8 @@ export interface OpenStorageOptions {
   pool?: { min?: number; max?: number };
   /** How long to wait for another process that writes to the same SQLite file, before `storage_busy`. */
   busy_timeout_ms?: number;
+  /** How many recent events of each session this process keeps in memory, 100 by default; older ones are in the log. */
+  recent_events?: number;
   /** False: a schema that is not this program's is an error instead of an upgrade. */
   migrate?: boolean;
   /** Told of every write, with the seconds from its call until it was durable. Must not throw. */
@@ -40,7 +42,7 @@ export async function openStorage(options: string | OpenStorageOptions = {}): Pr
   const opened = openDatabase(target, given);
   const db = given.onCommit ? timedDatabase(opened, given.onCommit) : opened;
   const ctx = {
-    ...systemContext(db),
+    ...systemContext(db, { ...(given.recent_events !== undefined && { recent: given.recent_events }) }),
     ...(clock && { now: () => clock().toISOString() }),
     ...(ids && { newId: ids }),
   };
@@ -73,7 +75,7 @@ function openDatabase(target: StorageTarget, { pool, busy_timeout_ms, failpoint 
   });
 }
 
-function checkNumbers({ pool, busy_timeout_ms = 0 }: OpenStorageOptions): void {
+function checkNumbers({ pool, busy_timeout_ms = 0, recent_events = 0 }: OpenStorageOptions): void {
   const { min = 1, max = Math.max(min, 10) } = pool ?? {};
   const poolFits = Number.isInteger(min) && Number.isInteger(max) && min >= 0 && max >= 1 && min <= max;
   if (!poolFits) {
@@ -84,5 +86,8 @@ function checkNumbers({ pool, busy_timeout_ms = 0 }: OpenStorageOptions): void {
   }
   if (!(Number.isFinite(busy_timeout_ms) && busy_timeout_ms >= 0)) {
     throw new AppError("invalid_config", `busy_timeout_ms must be a number from 0, not ${busy_timeout_ms}`);
+  }
+  if (!(Number.isSafeInteger(recent_events) && recent_events >= 0)) {
+    throw new AppError("invalid_config", `recent_events must be a whole number from 0, not ${recent_events}`);
   }
 }

@@ -285,6 +285,8 @@ export interface EventLog {
 export interface EventFollow {
   session_id: string;
   after: number;
+  /** The log's end as the caller has just read it: saves reading what this process still has in memory. */
+  head?: number;
   signal?: AbortSignal;
 }
 

@@ -1,3 +1,4 @@
+import type { StoredEvent } from "@cognition/contract";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { collect, inTime } from "../src/conformance/collect.ts";
@@ -10,6 +11,7 @@ import { createEventLog } from "../src/sql/event-log.ts";
 import { createSubscription } from "../src/sql/event-subscription.ts";
 import { migrate } from "../src/sql/migrate.ts";
 import { packNotices } from "../src/sql/postgres-wake-ups.ts";
+import { createRecentEvents } from "../src/sql/recent-events.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { noWakeUps } from "../src/sql/wake-ups.ts";
 import { databases, type EmptyDatabase } from "./databases.ts";
@@ -192,6 +194,61 @@ describe("followers on sqlite", () => {
         expect(timers()).toBe(before);
         expect(await inTime("the end", pending)).toMatchObject({ done: true });
       }
+    }));
+});
+
+describe("recent events", () => {
+  const events = (first: number, count: number) => upTo(count).map((n) => ({ id: first + n - 1 }) as StoredEvent);
+  const ids = (found: StoredEvent[] | undefined) => found?.map(({ id }) => id);
+
+  it("are the last ones, without a gap, and only where they reach the log's end", () => {
+    const recent = createRecentEvents(4);
+    recent.add("s", events(1, 3));
+    recent.add("s", events(4, 3));
+    expect(ids(recent.find("s", 3, 6))).toEqual([4, 5, 6]);
+    expect(ids(recent.find("s", 2, 6))).toEqual([3, 4, 5, 6]);
+    expect(ids(recent.find("s", 6, 6))).toEqual([]);
+    expect(recent.find("s", 1, 6)).toBeUndefined();
+    expect(recent.find("s", 3, 7)).toBeUndefined();
+    expect(recent.find("s", 7, 6)).toBeUndefined();
+    expect(recent.find("other", 0, 0)).toBeUndefined();
+    recent.add("s", events(9, 1));
+    expect(recent.find("s", 6, 9)).toBeUndefined();
+    expect(ids(recent.find("s", 8, 9))).toEqual([9]);
+  });
+
+  it("are bounded over all sessions: the quietest go first", () => {
+    const recent = createRecentEvents(10, 20);
+    for (const session of ["a", "b", "a", "c"]) recent.add(session, events(session === "a" ? 1 : 11, 8));
+    expect(recent.find("b", 10, 18)).toBeUndefined();
+    expect(ids(recent.find("c", 16, 18))).toEqual([17, 18]);
+    expect(createRecentEvents(0).find("a", 0, 0)).toBeUndefined();
+  });
+
+  it("spare a follower that knows the log's end its read, and lose nothing that comes in between", () =>
+    withTwo(sqlite, withWakeUpsOnly, async (writer) => {
+      const { id: session_id } = await createSessionStore(writer).createSession({});
+      const log = createEventLog(writer);
+      await log.appendEvents({ session_id, events: [EVENT, EVENT, EVENT] });
+      let reads = 0;
+      const counted: Database = {
+        ...writer.db,
+        read: (query) => {
+          reads += 1;
+          return writer.db.read(query);
+        },
+      };
+      const follower = createEventLog({ ...writer, db: counted })
+        .followEvents({ session_id, after: 1, head: 3 })
+        [Symbol.asyncIterator]();
+      await log.appendEvents({ session_id, events: [EVENT] });
+      const seen: (number | undefined)[] = [];
+      for (const _ of upTo(3)) seen.push((await inTime("an event", follower.next())).value?.id);
+      const next = follower.next();
+      await log.appendEvents({ session_id, events: [EVENT] });
+      seen.push((await inTime("what is live", next)).value?.id);
+      expect([seen, reads]).toEqual([[2, 3, 4, 5], 0]);
+      await follower.return?.();
     }));
 });
 

@@ -10,11 +10,12 @@ export interface StorageSettings {
 }
 
 /** What `openStorage` takes of the configuration. Throws where backend and URI don't fit each other. */
-export function storageSettings({ persistence, workspace }: Config): StorageSettings {
+export function storageSettings({ persistence, workspace, sse }: Config): StorageSettings {
   const { backend, uri, pool } = persistence;
   const options = {
     workspace: workspace.root,
     pool,
+    recent_events: sse.buffer_size,
     ...(backend !== undefined && { backend }),
     ...(uri !== undefined && { uri }),
   };

@@ -7,6 +7,8 @@ export interface EventSourceOptions {
   readonly log: Pick<EventLog, "followEventBatches">;
   readonly session_id: string;
   readonly after: number;
+  /** The log's end, where what came before it may be sent as this process has it. */
+  readonly head?: number | undefined;
   /** Sent before anything of the log. */
   readonly opening: string;
   readonly accepts: (event: StoredEvent) => boolean;
@@ -20,8 +22,9 @@ const PIECE_LENGTH = 64 * 1024;
 
 /** The log as the text of a stream. Follows from its position on, so nothing that comes before the first read is lost. */
 export function createEventSource(options: EventSourceOptions): TextSource {
-  const { session_id, after } = options;
-  const batches = options.log.followEventBatches({ session_id, after })[Symbol.asyncIterator]();
+  const { session_id, after, head } = options;
+  const follow = { session_id, after, ...(head !== undefined && { head }) };
+  const batches = options.log.followEventBatches(follow)[Symbol.asyncIterator]();
   let opening: string | undefined = options.opening;
   let batch: readonly StoredEvent[] = [];
   let at = 0;

@@ -9,16 +9,12 @@ export const SSE_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-export function retryFrame(ms: number): string {
-  return `retry: ${ms}\n\n`;
-}
-
 /**
- * Where a stream stands before its first event: clients keep it as `Last-Event-ID`. Without it, one that loses the connection
- * before anything came would come back with no position, and miss what was said in between.
+ * First on every stream. With a position, a client that is cut off before its first event comes back to where it began,
+ * and not to what comes next by then.
  */
-export function positionFrame(id: number): string {
-  return `id: ${id}\n\n`;
+export function retryFrame(ms: number, position?: number): string {
+  return position === undefined ? `retry: ${ms}\n\n` : `retry: ${ms}\nid: ${position}\n\n`;
 }
 
 /** Followers of one session are handed the same object, so what a thousand of them are sent is made once. */

@@ -10,7 +10,7 @@ import type { EventLog } from "@cognition/thread";
 import { createEventSource } from "./event-source.ts";
 import { streamResponse } from "./event-stream.ts";
 import type { StreamOptions, TextSource } from "./socket-stream.ts";
-import { connectionFrame, positionFrame, retryFrame } from "./sse.ts";
+import { connectionFrame, retryFrame } from "./sse.ts";
 
 export interface StreamsOptions extends StreamOptions {
   readonly log: Pick<EventLog, "countEvents" | "followEventBatches">;
@@ -44,6 +44,8 @@ export interface Streams {
 
 interface Start {
   readonly after: number;
+  /** Left out where the log has folded what this process may still have in pieces: what was announced is what is sent. */
+  readonly head?: number;
   readonly missed: number;
   readonly opening: string;
 }
@@ -58,6 +60,7 @@ export function createStreams(options: StreamsOptions): Streams {
       log: options.log,
       session_id,
       after: start.after,
+      head: start.head,
       opening: start.opening,
       ...filter,
       onEnd: () => open.delete(source),
@@ -125,14 +128,20 @@ async function findStart(options: StreamsOptions, request: StreamRequest, run_id
   const after = lastSeen ?? request.after;
   const query = { session_id, ...(types && { types }), ...(run_id !== undefined && { run_id }) };
   const { events, folded, head } = await options.log.countEvents({ ...query, after: after ?? Number.MAX_SAFE_INTEGER });
-  const retry = retryFrame(options.retry_ms);
-  if (after === undefined) return { after: head, missed: 0, opening: retry + positionFrame(head) };
+  const { retry_ms } = options;
+  if (after === undefined) return { after: head, head, missed: 0, opening: retryFrame(retry_ms, head) };
   if (after > head) {
-    return { after: head, missed: 0, opening: retry + connectionFrame({ event: "reset", data: { head } }) };
+    return {
+      after: head,
+      head,
+      missed: 0,
+      opening: retryFrame(retry_ms) + connectionFrame({ event: "reset", data: { head } }),
+    };
   }
-  if (lastSeen === undefined) return { after, missed: events, opening: retry + positionFrame(after) };
+  const place = { after, missed: events, ...(folded === 0 && { head }) };
+  if (lastSeen === undefined) return { ...place, opening: retryFrame(retry_ms, after) };
   const data = { last_event_id: lastSeen, replayed: events, folded: folded > 0 };
-  return { after, missed: events, opening: retry + connectionFrame({ event: "reconnected", data }) };
+  return { ...place, opening: retryFrame(retry_ms) + connectionFrame({ event: "reconnected", data }) };
 }
 
 const EventPosition = queryInt("Last-Event-ID", 0, Number.MAX_SAFE_INTEGER);

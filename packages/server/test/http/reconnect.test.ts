@@ -88,8 +88,8 @@ describe("clients that were not written for this", () => {
     const { id } = await server.createSession();
     const url = `${server.server.url}/sessions/${id}`;
     const said = await curl("-N", "-X", "POST", `${url}/messages`, "-d", '{"content": "Hello"}');
-    expect(said.startsWith("retry: 3000\n\nid: 1\nevent: status\ndata: {")).toBe(true);
-    const head = said.match(/^id: /gm)?.length ?? 0;
+    expect(said.startsWith("retry: 3000\nid: 0\n\nid: 1\nevent: status\ndata: {")).toBe(true);
+    const head = said.match(/^event: /gm)?.length ?? 0;
     const again = await curl(
       "-N",
       "-H",

@@ -23,7 +23,7 @@ describe("following a session", () => {
     const response = await server.fetch(`/sessions/${id}/events`, { headers: STREAM });
     expect(response.headers.get("Content-Type")).toBe("text/event-stream; charset=utf-8");
     const frames = readFrames(response.body as never)[Symbol.asyncIterator]();
-    expect((await frames.next()).value).toEqual({ retry: "3000" });
+    expect((await frames.next()).value).toEqual({ retry: "3000", id: String(head) });
     const next = frames.next();
     await say(server, id, "Again");
     expect((await next).value).toMatchObject({ id: String(head + 1), event: "status" });

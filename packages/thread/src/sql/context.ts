@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "./database.ts";
-import { createEventFeed, type EventFeed } from "./event-feed.ts";
+import { createEventFeed, type EventFeed, type EventFeedOptions } from "./event-feed.ts";
 
 /** What every store of one open storage shares. Clock and ids come in through the door, so tests can fix them. */
 export interface SqlContext {
@@ -11,8 +11,8 @@ export interface SqlContext {
   feed: EventFeed;
 }
 
-export function systemContext(db: Database): SqlContext {
-  return { db, now: () => new Date().toISOString(), newId: uuidv7, feed: createEventFeed(db) };
+export function systemContext(db: Database, events: EventFeedOptions = {}): SqlContext {
+  return { db, now: () => new Date().toISOString(), newId: uuidv7, feed: createEventFeed(db, events) };
 }
 
 let lastMs = 0;

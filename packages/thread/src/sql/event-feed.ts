@@ -2,12 +2,14 @@ import type { StoredEvent } from "@cognition/contract";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { createSubscription, type Subscription } from "./event-subscription.ts";
+import { createRecentEvents } from "./recent-events.ts";
 import type { News } from "./wake-ups.ts";
 
 export interface EventFeed {
   /** Hands events to the followers in this process and wakes those in others. Only after their commit. */
   publish(session_id: string, events: readonly StoredEvent[]): void;
-  subscribe(session_id: string): Subscription;
+  /** At a place. With `head`, the log's end as the follower has just read it, what is in memory need not be read again. */
+  subscribe(session_id: string, place: { after: number; head?: number | undefined }): Subscription;
   /** How many follow right now. */
   readonly followers: number;
   /** Ends every follower. */
@@ -17,11 +19,18 @@ export interface EventFeed {
 export interface EventFeedOptions {
   /** How soon a follower finds what no wake-up told it of. One query for all followers of the process. */
   pollMs?: number;
+  /** How many recent events of each session are kept in memory. */
+  recent?: number;
 }
 
 const POLL_MS = 1_000;
+const RECENT = 100;
 
-export function createEventFeed(db: Database, { pollMs = POLL_MS }: EventFeedOptions = {}): EventFeed {
+export function createEventFeed(
+  db: Database,
+  { pollMs = POLL_MS, recent: size = RECENT }: EventFeedOptions = {},
+): EventFeed {
+  const recent = createRecentEvents(size);
   const bySession = new Map<string, Set<Subscription>>();
   const watch = createWatch(pollMs, () => lookForNews(db, bySession));
   let stopListening: (() => void) | undefined;
@@ -53,11 +62,18 @@ export function createEventFeed(db: Database, { pollMs = POLL_MS }: EventFeedOpt
   return {
     publish: (session_id, events) => {
       if (events.length === 0) return;
+      recent.add(session_id, events);
       for (const one of bySession.get(session_id) ?? []) one.offer(events);
       db.wakeUps.send(session_id);
     },
-    subscribe: (session_id) => {
+    subscribe: (session_id, { after, head }) => {
       const subscription = createSubscription(() => remove(session_id, subscription));
+      subscription.position = after;
+      const known = head === undefined ? undefined : recent.find(session_id, after, head);
+      if (known) {
+        subscription.unread = false;
+        if (known.length > 0) subscription.offer(known);
+      }
       if (closed) subscription.end();
       else add(session_id, subscription);
       return subscription;

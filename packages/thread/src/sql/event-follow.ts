@@ -43,15 +43,14 @@ interface Follower extends AsyncIterator<StoredEvent[], undefined> {
 }
 
 function createFollower(ctx: SqlContext, follow: EventFollow): Follower {
-  const { session_id, after, signal } = follow;
+  const { session_id, signal } = follow;
   let subscription: Subscription | undefined;
   let events: AsyncGenerator<StoredEvent[], undefined> | undefined;
   let finished = false;
 
   function start(): AsyncGenerator<StoredEvent[], undefined> {
     // Subscribe before replaying: an event committed between the two would be lost.
-    subscription = ctx.feed.subscribe(session_id);
-    subscription.position = after;
+    subscription = ctx.feed.subscribe(session_id, follow);
     signal?.addEventListener("abort", finish, { once: true });
     if (signal?.aborted || finished) finish();
     return readOn(ctx, session_id, subscription);
