@@ -31,27 +31,47 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const Usage = z.strictObject({ group_by: UsageGroup, rows: z.array(UsageRow), total: counts });
 export type Usage = z.infer<typeof Usage>;
 
-export const BudgetPeriod = z.enum(["day", "month", "total"]);
+/** What a budget counts by itself: each day or month (UTC), each run, each session, or all time. */
+export const BudgetPeriod = z.enum(["day", "month", "total", "session", "run"]);
 export type BudgetPeriod = z.infer<typeof BudgetPeriod>;
 
-const amount = z.number().nonnegative().nullable();
-const tokens = z.int().nonnegative().nullable();
+const amount = z.number().nonnegative();
+const count = z.int().nonnegative();
 
-/** A limit of null is no limit. `reserved` counts for model calls that have begun and not yet settled. */
+/** A limit of null is no limit. A step is one model call; seconds are those a run has been worked on. */
+const limits = {
+  max_cost: amount.nullable(),
+  max_tokens: count.nullable(),
+  max_steps: count.nullable(),
+  max_tool_calls: count.nullable(),
+  max_seconds: amount.nullable(),
+};
+
+/**
+ * `used` is that of the present day or month; of a budget for each run or each session, which has no one number, it is
+ * zero. `reserved` counts for model calls that have begun and not yet settled; `unpriced_tokens` were used on models
+ * of unknown price, which `used_cost` leaves out.
+ */
 export const Budget = z.strictObject({
   id: z.string(),
   scope: StringMap,
   agent_name: z.string().nullable(),
   session_id: z.string().nullable(),
   period: BudgetPeriod,
-  max_cost: amount,
-  max_tokens: tokens,
-  used_cost: z.number().nonnegative(),
-  used_tokens: z.int().nonnegative(),
-  reserved_cost: z.number().nonnegative(),
-  reserved_tokens: z.int().nonnegative(),
-  remaining_cost: amount,
-  remaining_tokens: tokens,
+  ...limits,
+  used_cost: amount,
+  used_tokens: count,
+  used_steps: count,
+  used_tool_calls: count,
+  used_seconds: amount,
+  reserved_cost: amount,
+  reserved_tokens: count,
+  unpriced_tokens: count,
+  remaining_cost: amount.nullable(),
+  remaining_tokens: count.nullable(),
+  remaining_steps: count.nullable(),
+  remaining_tool_calls: count.nullable(),
+  remaining_seconds: amount.nullable(),
   resets_at: Timestamp.nullable(),
 });
 export type Budget = z.infer<typeof Budget>;
@@ -64,15 +84,27 @@ export const BudgetLimit = z
     agent_name: AgentRef.nullable().default(null),
     session_id: Id.nullable().default(null),
     period: BudgetPeriod.default("month"),
-    max_cost: amount.default(null),
-    max_tokens: tokens.default(null),
+    max_cost: limits.max_cost.default(null),
+    max_tokens: limits.max_tokens.default(null),
+    max_steps: limits.max_steps.default(null),
+    max_tool_calls: limits.max_tool_calls.default(null),
+    max_seconds: limits.max_seconds.default(null),
   })
-  .refine((limit) => limit.max_cost !== null || limit.max_tokens !== null, {
-    error: "a budget needs max_cost or max_tokens",
+  .refine((given) => Object.keys(limits).some((name) => given[name as keyof typeof limits] !== null), {
+    error: `a budget needs one of ${Object.keys(limits).join(", ")}`,
   });
 export type BudgetLimit = z.infer<typeof BudgetLimit>;
+export type BudgetLimitInput = z.input<typeof BudgetLimit>;
 
-/** Replaces the limits of the caller's scope. */
-export const PutBudgets = z.strictObject({ budgets: z.array(BudgetLimit).max(100) });
+/** Replaces the limits of the caller's scope; one for the same agent, session and period keeps what it has counted. */
+export const PutBudgets = z.strictObject({ budgets: z.array(BudgetLimit).max(100) }).superRefine(({ budgets }, ctx) => {
+  const seen = new Set<string>();
+  for (const [index, { agent_name, session_id, period }] of budgets.entries()) {
+    const key = JSON.stringify([agent_name, session_id, period]);
+    const message = "there is one for the same agent, session and period already";
+    if (seen.has(key)) ctx.addIssue({ code: "custom", path: ["budgets", index], message });
+    seen.add(key);
+  }
+});
 export type PutBudgets = z.infer<typeof PutBudgets>;
 export type PutBudgetsInput = z.input<typeof PutBudgets>;

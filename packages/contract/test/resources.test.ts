@@ -223,14 +223,17 @@ describe("chats", () => {
 
 describe("usage and budgets", () => {
   it("fill defaults", () => {
+    const none = { max_tokens: null, max_steps: null, max_tool_calls: null, max_seconds: null };
     expect(GetUsage.parse({})).toEqual({ group_by: "day" });
     expect(PutBudgets.parse({ budgets: [{ max_cost: 5 }] }).budgets).toEqual([
-      { agent_name: null, session_id: null, period: "month", max_cost: 5, max_tokens: null },
+      { agent_name: null, session_id: null, period: "month", max_cost: 5, ...none },
     ]);
   });
 
   it("refuse a budget without a limit and a day that is none", () => {
-    expect(refusal(PutBudgets, { budgets: [{}] }).message).toContain("max_cost or max_tokens");
+    expect(refusal(PutBudgets, { budgets: [{}] }).message).toContain("a budget needs one of max_cost, max_tokens");
+    const twice = [{ max_cost: 1 }, { max_tokens: 1 }];
+    expect(refusal(PutBudgets, { budgets: twice }).message).toContain("same agent, session and period");
     expect(refusal(GetUsage, { from: "2026-02-30" }).message).toContain("YYYY-MM-DD");
   });
 });

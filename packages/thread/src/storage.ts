@@ -10,6 +10,7 @@ import type {
 } from "@cognition/contract";
 import type { ApiKeyStore } from "./api-key-store.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
+import type { BudgetStore } from "./budget-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
 import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
 import type { Store } from "./checkpoint/store.ts";
@@ -45,6 +46,7 @@ export interface Storage
   readonly providers: DefinitionStore;
   readonly revisions: RevisionStore;
   readonly usage: UsageStore;
+  readonly budgets: BudgetStore;
 
   /** Makes or migrates the schema. Calling it again is harmless; every other call before it rejects with `not_initialized`. */
   initialize(): Promise<void>;

@@ -1,13 +1,13 @@
 import type { RevisionStore, Storage, StoredDefinition } from "@cognition/thread";
-import { createDefinitionCache } from "../definition/definition-cache.ts";
 import { freeze } from "../definition/freeze.ts";
+import { createVersionedCache } from "../definition/versioned-cache.ts";
 import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
 import type { AgentStore, StoredAgent } from "./agent-store.ts";
 
 export interface DurableAgentStoreOptions {
   readonly storage: Pick<Storage, "agents" | "revisions">;
   readonly now?: () => number;
-  /** See `createDefinitionCache`. */
+  /** See `createVersionedCache`. */
   readonly maxAgeMs?: number;
 }
 
@@ -17,7 +17,7 @@ const REVISIONS_KEPT = 500;
 /** Agents in the storage. Lists may lag behind other nodes by `maxAgeMs`; a write always compares with what is stored. */
 export function createDurableAgentStore({ storage, ...options }: DurableAgentStoreOptions): AgentStore {
   const { agents, revisions } = storage;
-  const cache = createDefinitionCache({ store: agents, ...options });
+  const cache = createVersionedCache({ list: agents.listDefinitions, version: agents.definitionVersion, ...options });
   const findRevision = rememberRevisions(revisions);
 
   return {

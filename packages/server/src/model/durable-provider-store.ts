@@ -1,20 +1,20 @@
 import type { Storage, StoredDefinition } from "@cognition/thread";
 import { contentHash } from "../definition/content-hash.ts";
-import { createDefinitionCache } from "../definition/definition-cache.ts";
+import { createVersionedCache } from "../definition/versioned-cache.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import type { ProviderStore } from "./provider-store.ts";
 
 export interface DurableProviderStoreOptions {
   readonly storage: Pick<Storage, "providers">;
   readonly now?: () => number;
-  /** See `createDefinitionCache`. */
+  /** See `createVersionedCache`. */
   readonly maxAgeMs?: number;
 }
 
 /** Providers in the storage. Never with a key: a definition only names the variable that has it. */
 export function createDurableProviderStore({ storage, ...options }: DurableProviderStoreOptions): ProviderStore {
   const { providers } = storage;
-  const cache = createDefinitionCache({ store: providers, ...options });
+  const cache = createVersionedCache({ list: providers.listDefinitions, version: providers.definitionVersion, ...options });
   return {
     list: async () => (await cache.list()).map(toProvider),
     async find(id, scope) {

@@ -21,7 +21,7 @@ export function madeBefore(session_id: string): RawBuilder<SqlBool> {
     (select max(pk) + 1 from sessions where id < ${session_id}))`;
 }
 
-function hasMember(db: Database, column: string, key: string, value: string): RawBuilder<SqlBool> {
+export function hasMember(db: Database, column: string, key: string, value: string): RawBuilder<SqlBool> {
   const [before = "", between = "", after = ""] = db.dialect.hasMember(column).split("?");
   return sql<SqlBool>`${sql.raw(before)}${key}${sql.raw(between)}${value}${sql.raw(after)}`;
 }

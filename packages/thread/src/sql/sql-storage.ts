@@ -4,6 +4,7 @@ import { Store } from "../checkpoint/store.ts";
 import type { EventLog, Storage, StorageHealth } from "../storage.ts";
 import { createApiKeyStore } from "./api-key-store.ts";
 import { createArtifactStore } from "./artifact-store.ts";
+import { createBudgetStore } from "./budget-store.ts";
 import { createChatStore } from "./chat-store.ts";
 import type { SqlContext } from "./context.ts";
 import { createDefinitionStore, createRevisionStore } from "./definition-store.ts";
@@ -76,6 +77,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
     revisions: guard(createRevisionStore(ctx), requireOpen),
     usage: guard(createUsageStore(ctx), requireOpen),
+    budgets: guard(createBudgetStore(ctx), requireOpen),
     ...guard(createSessionStore(ctx), requireOpen),
     ...guard(createMessageStore(ctx), requireOpen),
     ...guard(createMessageProjection(ctx), requireOpen),

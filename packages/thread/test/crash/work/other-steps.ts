@@ -1,3 +1,4 @@
+import { BudgetLimit } from "@cognition/contract";
 import { encodeTree, hashBlob, hashTree } from "../../../src/snapshot/tree.ts";
 import { converse, openSession } from "./session-steps.ts";
 import { hashOf, type Work } from "./work.ts";
@@ -110,6 +111,16 @@ export async function outbox(work: Work): Promise<void> {
 export async function folding(work: Work): Promise<void> {
   await converse(work, await openSession(work), "plain");
   await work.storage.compactEvents(new Date());
+}
+
+export async function spending({ storage, newId }: Work): Promise<void> {
+  const scope = { user: newId() };
+  const [budget] = await storage.budgets.putBudgets(scope, [BudgetLimit.parse({ period: "total", max_tokens: 100 })]);
+  const counts = [{ budget_id: budget?.id ?? "", stretch: "" }];
+  const call = { counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
+  const answer = await storage.budgets.reserve(call);
+  const reservation = answer.ok ? answer.reservation : null;
+  await storage.budgets.settle({ reservation, counts, tokens: 7, cost: 0, seconds: 1 });
 }
 
 /** Each definition and its count change together; the next step's compare-and-set would show half of one. */

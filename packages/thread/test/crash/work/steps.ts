@@ -1,4 +1,4 @@
-import { definitions, files, folding, keys, memories, notes, outbox } from "./other-steps.ts";
+import { definitions, files, folding, keys, memories, notes, outbox, spending } from "./other-steps.ts";
 import {
   agentTalk,
   branch,
@@ -33,4 +33,5 @@ export const steps: Readonly<Record<string, (work: Work) => Promise<void>>> = {
   tasks,
   chats,
   definitions,
+  spending,
 };

@@ -1,0 +1,128 @@
+import type { AppError } from "@cognition/contract";
+import type { BudgetCount, BudgetReservation, BudgetStore } from "@cognition/thread";
+import { retryStorage } from "../run/retry-storage.ts";
+import { budgetExceeded } from "./budget-exceeded.ts";
+
+/** About what a model call will take; `cost` is 0 where no price is known. */
+export interface CallEstimate {
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+/** What was reserved for a call that is under way. */
+export interface BudgetHold {
+  readonly reservation: string | null;
+  readonly counts: readonly BudgetCount[];
+}
+
+/** What one run may still spend. A limit that is reached stops the run, whatever part of it asked. */
+export interface RunBudget {
+  /** Aborts, with `budget_exceeded`, when a limit is reached. */
+  readonly signal: AbortSignal;
+  /** Why the run is being stopped, once it is. */
+  readonly stopped: AppError | undefined;
+  /** Starts the clock. */
+  begin(): Promise<void>;
+  /** Before a model call. Undefined where there is no room: the signal has aborted then. */
+  reserve(estimate: CallEstimate): Promise<BudgetHold | undefined>;
+  /** After it, with what it came to; `cost` is null where no price is known. */
+  settle(hold: BudgetHold, spent: { tokens: number; cost: number | null }): Promise<void>;
+  /** Before a tool call. False where there is no room, as above. */
+  countToolCall(): Promise<boolean>;
+  /** Stops the clock and counts its time. */
+  end(): Promise<void>;
+}
+
+export interface RunBudgetOptions {
+  readonly store: Pick<BudgetStore, "reserve" | "settle" | "secondsLeft">;
+  /** The budgets that the run counts against at this moment, and whether one of them limits its time. */
+  readonly countsNow: () => Promise<{ counts: readonly BudgetCount[]; timed: boolean }>;
+  /** Milliseconds, never going back. */
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Longer than model calls take: a reservation that old was left behind by a crash. */
+const HOLD_MS = 15 * 60_000;
+/** A timer can't be set beyond; it looks again then. */
+const MAX_TIMER_MS = 3_600_000;
+
+export function createRunBudget({ store, countsNow, now, onError }: RunBudgetOptions): RunBudget {
+  const stop = new AbortController();
+  let stopped: AppError | undefined;
+  let countedAt = now();
+  let timer: NodeJS.Timeout | undefined;
+
+  const elapsed = () => Math.max(0, (now() - countedAt) / 1000);
+
+  async function ask(asked: Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">): Promise<BudgetHold | undefined> {
+    if (stopped) return undefined;
+    const { counts, timed } = await countsNow();
+    if (counts.length === 0) return { reservation: null, counts };
+    const seconds = elapsed();
+    const answer = await store.reserve({ ...asked, counts, seconds, ttl_ms: HOLD_MS });
+    if (!answer.ok) {
+      exceed(budgetExceeded(answer, asked));
+      return undefined;
+    }
+    countedAt += seconds * 1000;
+    if (timed && !timer) await watch();
+    return { reservation: answer.reservation, counts };
+  }
+
+  function exceed(error: AppError): void {
+    stopped ??= error;
+    stop.abort(stopped);
+  }
+
+  async function countTime(): Promise<void> {
+    const { counts } = await countsNow();
+    const seconds = elapsed();
+    countedAt += seconds * 1000;
+    if (counts.length === 0 || seconds === 0) return;
+    const spend = { reservation: null, counts, tokens: 0, cost: 0, seconds };
+    await retryStorage(undefined, () => store.settle(spend));
+  }
+
+  /** A model or a tool that takes long is stopped in its middle, not only before the next one. */
+  async function watch(): Promise<void> {
+    const { counts, timed } = await countsNow();
+    if (!timed || stop.signal.aborted) return;
+    const left = await store.secondsLeft(counts);
+    if (left === null) return;
+    const wait = Math.min(MAX_TIMER_MS, Math.max(0, (left - elapsed()) * 1000));
+    timer = setTimeout(() => {
+      timer = undefined;
+      look().catch(onError);
+    }, wait);
+    timer.unref();
+  }
+
+  async function look(): Promise<void> {
+    await countTime();
+    await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 0 });
+    if (!stopped && !timer) await watch();
+  }
+
+  return {
+    signal: stop.signal,
+    get stopped() {
+      return stopped;
+    },
+    async begin() {
+      countedAt = now();
+      await watch();
+    },
+    reserve: ({ tokens, cost }) => ask({ tokens, cost, steps: 1, tool_calls: 0 }),
+    async settle({ reservation, counts }, spent) {
+      if (counts.length === 0) return;
+      await retryStorage(undefined, () => store.settle({ reservation, counts, ...spent, seconds: 0 }));
+    },
+    countToolCall: async () => (await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 1 })) !== undefined,
+    async end() {
+      clearTimeout(timer);
+      timer = undefined;
+      await countTime();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import type { LLMResult } from "@langchain/core/outputs";
+import type { BudgetHold, RunBudget } from "../budget/run-budget.ts";
+import { estimateCost } from "../model/price-table.ts";
+import { estimateMessageTokens, estimateTokens } from "../model/token-estimate.ts";
+import type { CallUsage } from "../model/usage.ts";
+
+interface Call {
+  hold: BudgetHold;
+  input_tokens: number;
+  characters: number;
+  provider: string;
+  model: string;
+}
+
+/** Reserved for an answer whose length nobody knows beforehand. */
+const OUTPUT_TOKENS = 1_000;
+
+/**
+ * Around every model call of a run, its subagents' and a user's own graph's too: reserves before it, settles after it.
+ * LangChain waits for this handler before it calls the model, which then finds its signal aborted where there was no room.
+ */
+export function createBudgetHandler(
+  budget: RunBudget,
+  usageOf: (message: AIMessage) => CallUsage | undefined,
+): BaseCallbackHandler {
+  const calls = new Map<string, Call>();
+
+  async function settle(runId: string, spent: (call: Call) => { tokens: number; cost: number | null }): Promise<void> {
+    const call = calls.get(runId);
+    calls.delete(runId);
+    if (call) await budget.settle(call.hold, spent(call));
+  }
+
+  const handler = BaseCallbackHandler.fromMethods({
+    handleChatModelStart: async (_llm, messages, runId, _parent, extra, _tags, metadata) => {
+      const input_tokens = estimateMessageTokens(messages.flat());
+      const { provider, model } = modelOf(extra, metadata);
+      const output_tokens = OUTPUT_TOKENS;
+      const cost = estimateCost({ provider, model, input_tokens, output_tokens }) ?? 0;
+      const hold = await budget.reserve({ tokens: input_tokens + output_tokens, cost });
+      if (hold) calls.set(runId, { hold, input_tokens, characters: 0, provider, model });
+    },
+    handleLLMNewToken: (token, _index, runId) => {
+      const call = calls.get(runId);
+      if (call) call.characters += token.length;
+    },
+    handleLLMEnd: (output, runId) => settle(runId, (call) => spentBy(output, call, usageOf)),
+    // What had begun to answer is paid for; what had not was most likely never begun.
+    handleLLMError: (_error, runId) =>
+      settle(runId, (call) => (call.characters > 0 ? estimated(call) : { tokens: 0, cost: 0 })),
+  });
+  handler.awaitHandlers = true;
+  return handler;
+}
+
+function modelOf(extra: Record<string, unknown> | undefined, metadata: Record<string, unknown> | undefined) {
+  const asked = (extra?.["invocation_params"] ?? {}) as { provider?: unknown; model?: unknown };
+  const provider = asked.provider ?? metadata?.["ls_provider"];
+  const model = asked.model ?? metadata?.["ls_model_name"];
+  return { provider: String(provider ?? ""), model: String(model ?? "") };
+}
+
+function spentBy(output: LLMResult, call: Call, usageOf: (message: AIMessage) => CallUsage | undefined) {
+  const { message } = (output.generations[0]?.[0] ?? {}) as { message?: BaseMessage };
+  const used = message && usageOf(message as AIMessage);
+  if (!used) return estimated(call);
+  return { tokens: used.input_tokens + used.output_tokens, cost: used.estimated_cost };
+}
+
+function estimated({ input_tokens, characters, provider, model }: Call) {
+  const output_tokens = estimateTokens(" ".repeat(characters));
+  return { tokens: input_tokens + output_tokens, cost: estimateCost({ provider, model, input_tokens, output_tokens }) };
+}
