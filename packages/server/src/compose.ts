@@ -5,6 +5,7 @@ import { type AgentRegistry, createAgentRegistry } from "./agent/agent-registry.
 import { BUILTIN_AGENT_NAMES } from "./agent/builtin-agents.ts";
 import { createDurableAgentStore } from "./agent/durable-agent-store.ts";
 import { createSkillFiles } from "./agent/skill-files.ts";
+import { createBudgets } from "./budget/budgets.ts";
 import { createChatStores } from "./chat/chat-stores.ts";
 import { createChats } from "./chat/chats.ts";
 import type { Config } from "./config/config-schema.ts";
@@ -137,11 +138,8 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     root,
     onError: (error) => options.onError(error, ""),
   });
-  const webhooks = createWebhooks({
-    storage: countDeliveries(storage, metrics),
-    settings: config.webhooks,
-    onError,
-  });
+  const webhooks = createWebhooks({ storage: countDeliveries(storage, metrics), settings: config.webhooks, onError });
+  const budgets = createBudgets({ storage, onError });
   const shared = createSharedLooks();
   const engine = createRunEngine({
     owner: "node",
@@ -151,7 +149,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     ...options.engine,
     storage,
     saver: checkpointer,
-    executor: createGraphExecutor({ storage, openAgent, workspaces }),
+    executor: createGraphExecutor({ storage, openAgent, workspaces, budgets }),
     revisionOf: ({ agent_name, scopes }) =>
       shared(JSON.stringify([agent_name, scopes]), async () => {
         return (await agents.resolveForSession(agent_name, scopes)).revision;
@@ -171,7 +169,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const http = createNodeApp({
     parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started, warnings },
     handlers: {
-      ...createRegistryHandlers({ storage, agents, skills, tools, models, onDue: webhooks.wake }),
+      ...createRegistryHandlers({ storage, agents, skills, tools, models, budgets, onDue: webhooks.wake }),
       ...metricRoutes({ metrics }),
     },
     scoping: config.scoping,

@@ -12,7 +12,10 @@ const PERIODS: Readonly<Record<Budget["period"], string>> = {
 };
 
 /** What stands in the way, how much of it is used, what was kept and how to go on. */
-export function budgetExceeded({ budget, limit }: Refused, asked: Pick<BudgetReservation, "tokens" | "cost">): AppError {
+export function budgetExceeded(
+  { budget, limit }: Refused,
+  asked: Pick<BudgetReservation, "tokens" | "cost">,
+): AppError {
   const max = budget[`max_${limit}`];
   const used = budget[`used_${limit}`];
   const needs = { tokens: asked.tokens, cost: asked.cost, steps: 1, tool_calls: 1, seconds: 0 }[limit];

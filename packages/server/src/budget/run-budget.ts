@@ -55,7 +55,9 @@ export function createRunBudget({ store, countsNow, now, onError }: RunBudgetOpt
 
   const elapsed = () => Math.max(0, (now() - countedAt) / 1000);
 
-  async function ask(asked: Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">): Promise<BudgetHold | undefined> {
+  async function ask(
+    asked: Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">,
+  ): Promise<BudgetHold | undefined> {
     if (stopped) return undefined;
     const { counts, timed } = await countsNow();
     if (counts.length === 0) return { reservation: null, counts };

@@ -1,10 +1,12 @@
 import type { Storage } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { SkillFiles } from "../agent/skill-files.ts";
+import type { Budgets } from "../budget/budgets.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { ToolRegistry } from "../tool/tool-registry.ts";
 import type { Handlers } from "./handler.ts";
 import { createAgentRoutes } from "./routes/agents.ts";
+import { createBudgetRoutes } from "./routes/budgets.ts";
 import { createDeliveryRoutes } from "./routes/deliveries.ts";
 import { createModelRoutes } from "./routes/models.ts";
 import { createProviderRoutes } from "./routes/providers.ts";
@@ -18,6 +20,7 @@ export interface RegistryParts {
   readonly skills: Pick<SkillFiles, "refresh">;
   readonly tools: Pick<ToolRegistry, "known" | "list">;
   readonly models: ModelRegistry;
+  readonly budgets: Pick<Budgets, "changed">;
   /** Told that a callback is due again. */
   readonly onDue: () => void;
 }
@@ -29,6 +32,7 @@ export function createRegistryHandlers({
   skills,
   tools,
   models,
+  budgets,
   onDue,
 }: RegistryParts): Partial<Handlers> {
   return {
@@ -39,5 +43,6 @@ export function createRegistryHandlers({
     ...createProviderRoutes(models),
     ...createDeliveryRoutes({ storage, onDue }),
     ...createUsageRoutes(storage),
+    ...createBudgetRoutes({ storage, agents, budgets }),
   };
 }

@@ -14,7 +14,11 @@ export interface DurableProviderStoreOptions {
 /** Providers in the storage. Never with a key: a definition only names the variable that has it. */
 export function createDurableProviderStore({ storage, ...options }: DurableProviderStoreOptions): ProviderStore {
   const { providers } = storage;
-  const cache = createVersionedCache({ list: providers.listDefinitions, version: providers.definitionVersion, ...options });
+  const cache = createVersionedCache({
+    list: providers.listDefinitions,
+    version: providers.definitionVersion,
+    ...options,
+  });
   return {
     list: async () => (await cache.list()).map(toProvider),
     async find(id, scope) {

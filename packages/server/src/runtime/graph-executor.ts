@@ -1,10 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError, isAppError } from "@cognition/contract";
+import { AppError, isAppError, type TokenUsage } from "@cognition/contract";
 import { LEASE, type Storage } from "@cognition/thread";
 import { isGraphDrained, RunControl } from "@langchain/langgraph";
+import type { Budgets } from "../budget/budgets.ts";
+import type { RunBudget } from "../budget/run-budget.ts";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
+import { lastUsage } from "../run/last-usage.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
+import { createBudgetHandler } from "./budget-handler.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult, lastAssistant } from "./graph-result.ts";
@@ -23,6 +27,7 @@ export interface GraphExecutorOptions {
   /** The graph, the model and the sandbox that a run needs; the same ones for the same revision, model and session. */
   openAgent(work: RunWork, input: RunInput): Promise<OpenedAgent>;
   workspaces: Pick<Workspaces, "begin">;
+  budgets: Pick<Budgets, "open">;
 }
 
 /** How long a tool that was told to stop may take, before it is recorded as unknown. */
@@ -35,7 +40,7 @@ interface Running {
 }
 
 /** Runs agents on threads, with LangGraph. */
-export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExecutorOptions): Executor {
+export function createGraphExecutor({ storage, openAgent, workspaces, budgets }: GraphExecutorOptions): Executor {
   const running = new WeakMap<RunWork, Running>();
 
   async function open(work: RunWork): Promise<Running & { input: RunInput }> {
@@ -43,15 +48,29 @@ export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExe
     const known = running.get(work);
     if (known) return { ...known, input };
     const agent = await openAgent(work, input);
-    const usage = createUsageMeter(work.claimed.run.usage);
+    const usage = createUsageMeter(await usedBefore(storage, work));
+    const budget = budgets.open(work.claimed.run, work.session);
     const { usageOf, root_agent, sandbox, context, pipelined = false } = agent;
     const { mode } = work.session;
     work.lease.pipelined = pipelined;
     const workspace = await workspaces.begin(work.session, work.lease);
     work.lease.snapshot = () => workspace.snapshot_id;
+    // Whatever stops the run for its budget stops its tools and its models, as an abort would.
+    const bounded = { ...work, signal: AbortSignal.any([work.signal, budget.signal]) };
     const one: Running = {
       agent,
-      scope: { work, sandbox, workspace, usage, root_agent, mode, journal: storage, ...context, ...emptyScope() },
+      scope: {
+        work: bounded,
+        budget,
+        sandbox,
+        workspace,
+        usage,
+        root_agent,
+        mode,
+        journal: storage,
+        ...context,
+        ...emptyScope(),
+      },
       events: createModelEvents({ work, root_agent, usage, usageOf }),
     };
     running.set(work, one);
@@ -61,7 +80,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExe
   return {
     execute: async (work) => {
       const { input, ...one } = await open(work);
-      return inRun(one.scope, () => execute(storage, one, input));
+      return withinBudget(one.scope.budget, () => inRun(one.scope, () => execute(storage, one, input)));
     },
     settle: async (work) => {
       const one = await open(work);
@@ -71,6 +90,26 @@ export function createGraphExecutor({ storage, openAgent, workspaces }: GraphExe
       return { assistant: await lastAssistant(storage, work), usage };
     },
   };
+}
+
+/** A limit that was reached is why the run failed, whatever the graph made of being stopped. */
+async function withinBudget(budget: RunBudget, work: () => Promise<RunResult>): Promise<RunResult> {
+  await budget.begin();
+  try {
+    const result = await work();
+    if (budget.stopped) throw budget.stopped;
+    return result;
+  } catch (error) {
+    throw budget.stopped ?? error;
+  } finally {
+    await budget.end();
+  }
+}
+
+/** After a crash the log knows; otherwise the run's row, which has what was used before an approval. */
+async function usedBefore(storage: Storage, { claimed, session }: RunWork): Promise<TokenUsage | null> {
+  const { attempt, usage } = claimed.run;
+  return attempt > 1 ? ((await lastUsage(storage, session.id, claimed.run_id)) ?? usage) : usage;
 }
 
 function parseInput({ claimed }: RunWork): RunInput {
@@ -123,12 +162,13 @@ async function drive({ agent, scope }: Running, given: unknown, config: object):
 }
 
 function configFor({ scope, events, agent }: Running) {
-  const { work } = scope;
+  const { work, budget } = scope;
+  const budgeted = createBudgetHandler(budget, agent.usageOf);
   const { thread_id, run_id } = work.claimed;
   return {
     ...agent.config,
     configurable: { thread_id, [LEASE]: work.lease },
-    callbacks: agent.custom ? [events.handler, createToolEvents(scope)] : [events.handler],
+    callbacks: [events.handler, budgeted, ...(agent.custom ? [createToolEvents(scope)] : [])],
     durability: "sync" as const,
     metadata: { run_id },
     signal: work.signal,

@@ -40,6 +40,10 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   // What an earlier attempt has started and this machine still knows is not unknown: the tool goes on with it.
   if (state.state === "unknown" && !(await scope.sandbox.knows(state.idempotency_key)))
     return faceUnknown(scope, keyed, state.on_crash);
+  if (state.state === "started" && !(await scope.budget.countToolCall())) {
+    await journal.withdrawToolCall(key, work.lease);
+    throw scope.budget.stopped;
+  }
   const callScope: CallScope = {
     tool_call_id: key.tool_call_id,
     idempotency_key: state.idempotency_key,

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AppError, type PlanItem, type Session } from "@cognition/contract";
 import type { OpenTask, ToolJournal } from "@cognition/thread";
+import type { RunBudget } from "../budget/run-budget.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunWorkspace } from "../timeline/workspace/run-workspace.ts";
@@ -10,6 +11,7 @@ import type { UsageMeter } from "./usage-meter.ts";
 export interface RunScope {
   work: RunWork;
   sandbox: Sandbox;
+  budget: RunBudget;
   /** Where the files stand, step by step. */
   workspace: RunWorkspace;
   usage: UsageMeter;

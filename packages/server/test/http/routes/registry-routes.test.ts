@@ -315,6 +315,16 @@ describe("deliveries", () => {
   });
 });
 
+describe("budgets", () => {
+  it("are an admin's to write: a limit that whoever spends could raise would be none", async () => {
+    const put = (role: "user" | "admin") =>
+      send("PUT", "/budgets", { body: { budgets: [{ max_cost: 1 }] }, user: "ann", role });
+    expect((await refusal(put("user"))).code).toBe("403 forbidden");
+    expect(await json(send("GET", "/budgets", { user: "ann", role: "user" }))).toEqual({ budgets: [] });
+    expect(await json(put("admin"))).toMatchObject({ budgets: [{ max_cost: 1, period: "month", remaining_cost: 1 }] });
+  });
+});
+
 describe("usage", () => {
   it("is counted for the caller's scope", async () => {
     expect(await json(send("GET", "/usage?group_by=model", { user: "ann" }))).toEqual({
