@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError } from "@cognition/contract";
+import { AppError } from "@cognition/contract/app-error";
 import type { CommandEnd } from "../command-host.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from "node:fs";
-import { isAppError } from "@cognition/contract";
+import { isAppError } from "@cognition/contract/app-error";
 import { openCgroup } from "../process/cgroup.ts";
 import { runProcess } from "../process/run-process.ts";
 import { type CommandFolder, commandFolder, identityOf } from "./command-folder.ts";
