@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -146,6 +147,22 @@ describe("a restore", () => {
       expect(contentsOf(folder)).toEqual(files);
       expect(await workspaces.look(session)).toBe(snapshot);
     }
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("belongs to whoever the folder belongs to, not to root", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    mkdirSync(join(folder, "a"));
+    writeFileSync(join(folder, "a/b.txt"), "b");
+    symlinkSync("b.txt", join(folder, "a/link"));
+    const run = await all.workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    chownSync(folder, 4242, 4243);
+    rmSync(join(folder, "a"), { recursive: true });
+    await run.after();
+    await moveTo(all, session, first);
+    const owners = ["a", "a/b.txt", "a/link"].map((path) => lstatSync(join(folder, path)).uid);
+    expect(owners).toEqual([4242, 4242, 4242]);
   });
 
   it("leaves ignored files and unknown ones where they are", async () => {

@@ -3,6 +3,8 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
+  lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -34,7 +36,10 @@ export function removePaths(root: string, changes: readonly PathChange[]): void 
 export function makeFolders(root: string, changes: readonly PathChange[]): void {
   inFolders(root, changes, (folder, name, { path }) => {
     if (!folder) throw inTheWay(path);
-    ignoring(["EEXIST"], () => mkdirSync(fsPath(entryPath(folder, name)), 0o755));
+    ignoring(["EEXIST"], () => {
+      mkdirSync(fsPath(entryPath(folder, name)), 0o755);
+      giveToOwner(folder, name);
+    });
     if (entryAt(folder, name)?.type !== "tree") throw inTheWay(path);
   });
 }
@@ -51,9 +56,11 @@ export function writeFiles(
     const content = contents.get(after.hash);
     if (!content) throw new Error(`No content was given for ${toText(path)}`);
     removeUnfinished(folder);
-    const beside = fsPath(entryPath(folder, `${UNFINISHED}${process.pid}`));
+    const unfinished = `${UNFINISHED}${process.pid}`;
+    const beside = fsPath(entryPath(folder, unfinished));
     if (after.type === "link") symlinkSync(Buffer.from(content), beside);
     else writeWhole(beside, content, after.mode);
+    giveToOwner(folder, unfinished);
     moveInto(beside, fsPath(entryPath(folder, name)), path);
   });
 }
@@ -71,6 +78,13 @@ export function setModes(root: string, changes: readonly PathChange[]): void {
     if (folder && after && entryAt(folder, name)?.type === "tree")
       chmodSync(fsPath(entryPath(folder, name)), after.mode);
   });
+}
+
+/** What root restores in a folder of somebody else's belongs to that one, whose commands could not change it otherwise. */
+function giveToOwner(folder: HeldFolder, name: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = fstatSync(folder.fd);
+  if (uid !== 0) lchownSync(fsPath(entryPath(folder, name)), uid, gid);
 }
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
