@@ -69,15 +69,15 @@ export function* insertMessage({ db, now, newId }: SqlContext, input: NewMessage
   const message = parseNewMessage(input, { id: newId(), created_at });
   const { session_id } = message;
   const ofSession = db.q.selectFrom("messages").where("session_id", "=", session_id);
-  const known = input.id ? yield* first(ofSession.selectAll().where("id", "=", message.id)) : undefined;
-  if (known) return toMessage(known);
-  const place = yield* first(
-    db.q
-      .selectFrom("sessions")
-      .select(["scope", ofSession.select((eb) => eb.fn.max("position").as("last")).as("last")])
-      .where("id", "=", session_id),
-  );
-  if (!place) throw sessionNotFound(session_id);
+  const place = db.q
+    .selectFrom("sessions")
+    .select(["scope", ofSession.select((eb) => eb.fn.max("position").as("last")).as("last")])
+    .where("id", "=", session_id);
+  const same = input.id ? [statement(ofSession.selectAll().where("id", "=", message.id))] : [];
+  const [found, known] = yield* all([statement(place), ...same]);
+  if (known?.rows[0]) return toMessage(known.rows[0] as unknown as MessageRow);
+  const { scope, last } = (found?.rows[0] ?? {}) as { scope?: string; last?: number | null };
+  if (scope === undefined) throw sessionNotFound(session_id);
   if (message.parent_id !== null) {
     const parent = yield* first(ofSession.select("id").where("id", "=", message.parent_id));
     if (!parent) throw new AppError("message_not_found", `Session ${session_id} has no message ${message.parent_id}`);
@@ -86,7 +86,7 @@ export function* insertMessage({ db, now, newId }: SqlContext, input: NewMessage
     .updateTable("sessions")
     .set({ message_count: sql<number>`message_count + 1`, updated_at: created_at })
     .where("id", "=", session_id);
-  const row = toMessageRow(message, place.scope, (place.last ?? 0) + 1);
+  const row = toMessageRow(message, scope, (last ?? 0) + 1);
   yield* all([statement(db.q.insertInto("messages").values(row)), statement(count)]);
   return message;
 }

@@ -13,13 +13,21 @@ import { insertMessage } from "./message-store.ts";
 import { setSessionStatus } from "./run-end.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { sessionNotFound } from "./session-store.ts";
-import { all, first, rows, statement, type Tx } from "./statement.ts";
+import { all, first, type Statement, statement, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
 import { writeThread } from "./write-thread.ts";
 
 type Admission = Awaited<ReturnType<RunStore["createRun"]>>;
 type Admitted = Admission & { events: StoredEvent[] };
-type Place = { thread: number; scope: string; status: string; agent_name: string };
+interface Place {
+  thread: number;
+  scope: string;
+  status: string;
+  agent_name: string;
+  inherits: number;
+  /** The session's runs that have not ended, oldest first. */
+  open: Pick<RunRow, "id" | "status">[];
+}
 
 /** What an idempotency key's row remembers of a run. */
 interface Response {
@@ -49,12 +57,11 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   const place = yield* findPlace(ctx, run.session_id);
   const earlier = yield* findEarlier(ctx, run, place);
   if (earlier) return { ...earlier, created: false, events: [] };
-  yield* refuseIfNotReady(ctx, run, place);
-  yield* inheritMessages(ctx, run.session_id);
-  const row = yield* insertRun(ctx, run, { id, input, place });
+  refuseIfNotReady(run, place);
+  if (place.inherits === 1) yield* inheritMessages(ctx, run.session_id);
+  const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place });
   const { message: given, session_id } = run;
   const message = given ? yield* insertMessage(ctx, { ...given, session_id, run_id: id }) : null;
-  const events = yield* announce(ctx, run, id);
   if (run.idempotency)
     yield* remember(ctx, run.idempotency.key, place.scope, { run_id: id, message_id: message?.id ?? null });
   // A new message is the answer to an error; the session is itself again.
@@ -63,15 +70,15 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
 }
 
 function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
-  const place = yield* first(
-    db.q
-      .selectFrom("sessions")
-      .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-      .select(["threads.pk as thread", "sessions.scope", "sessions.status", "sessions.agent_name"])
-      .where("sessions.id", "=", session_id),
-  );
-  if (!place) throw sessionNotFound(session_id);
-  return place;
+  const place = db.q
+    .selectFrom("sessions")
+    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+    .select(["threads.pk as thread", "sessions.scope", "sessions.status", "sessions.agent_name", "sessions.inherits"])
+    .where("sessions.id", "=", session_id);
+  const ofSession = db.q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id);
+  const [found, open] = yield* all([statement(place), statement(ofSession.where(IS_OPEN).orderBy("pk"))]);
+  if (!found?.rows[0]) throw sessionNotFound(session_id);
+  return { ...found.rows[0], open: open?.rows ?? [] } as unknown as Place;
 }
 
 function* findEarlier(
@@ -95,16 +102,13 @@ function* findEarlier(
   return { run: toRun(row), message: message ? toMessage(message) : null };
 }
 
-function* refuseIfNotReady({ db }: SqlContext, { session_id, on_busy }: NewRun, { status }: Place): Tx<void> {
+function refuseIfNotReady({ session_id, on_busy }: NewRun, { status, open }: Place): void {
   if (status === "inactive") {
     throw new AppError(
       "session_inactive",
       `Session ${session_id} is inactive; nothing was stored. Set it active to go on.`,
     );
   }
-  const open = yield* rows(
-    db.q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id).where(IS_OPEN).orderBy("pk"),
-  );
   const waiting = open.find((run) => run.status === "waiting_for_approval");
   if (waiting) {
     const message = `Run ${waiting.id} of session ${session_id} waits for a human; nothing was stored. Answer or abort it first.`;
@@ -116,11 +120,29 @@ function* refuseIfNotReady({ db }: SqlContext, { session_id, on_busy }: NewRun, 
   }
 }
 
-function* insertRun(
+/** The run and what is told of it, in one round trip. */
+function* insertAnnounced(
+  ctx: SqlContext,
+  run: NewRun,
+  admitted: { id: string; input: string; place: Place },
+): Tx<{ row: RunRow; events: StoredEvent[] }> {
+  const { db, now } = ctx;
+  const { session_id, events = [] } = run;
+  const batch = { session_id, run_id: admitted.id, events, created_at: now() };
+  const announced =
+    events.length === 0
+      ? []
+      : [advanceThread(db, { session_id }, { events: events.length }), ...insertEvents(db.dialect, batch)];
+  const [made, thread] = yield* all([insertRun(ctx, run, admitted), ...announced]);
+  const row = made?.rows[0] as unknown as RunRow;
+  return { row, events: events.length === 0 ? [] : storedEvents(batch, thread?.rows[0]?.event_seq as number) };
+}
+
+function insertRun(
   { db, now }: SqlContext,
   run: NewRun,
   { id, input, place }: { id: string; input: string; place: Place },
-): Tx<RunRow> {
+): Statement {
   const query = db.q.insertInto("runs").values({
     id,
     session_id: run.session_id,
@@ -136,21 +158,13 @@ function* insertRun(
     callback_url: callbackOf(run),
     created_at: now(),
   });
-  return (yield* first(query.returningAll())) as RunRow;
+  return statement(query.returningAll());
 }
 
 /** Who resumes a run goes on with its work, and whoever waits for its end still waits. */
 function callbackOf({ callback_url, resumes }: NewRun) {
   if (callback_url !== undefined || !resumes) return callback_url ?? null;
   return sql<string | null>`(select r.callback_url from runs r where r.id = ${resumes})`;
-}
-
-function* announce({ db, now }: SqlContext, { session_id, events = [] }: NewRun, run_id: string): Tx<StoredEvent[]> {
-  if (events.length === 0) return [];
-  const batch = { session_id, run_id, events, created_at: now() };
-  const advance = advanceThread(db, { session_id }, { events: events.length });
-  const [thread] = yield* all([advance, ...insertEvents(db.dialect, batch)]);
-  return storedEvents(batch, thread?.rows[0]?.event_seq as number);
 }
 
 function* remember({ db }: SqlContext, key: string, scope: string, response: Response): Tx<void> {
