@@ -2,13 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStorage, type Storage } from "@cognition/thread";
+import { importThreads, openStorage, type Storage } from "@cognition/thread";
 import { AIMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { compose } from "../../src/compose.ts";
-import { dataOf, eventsOf, type Started } from "./started-runtime.ts";
+import { answer, dataOf, eventsOf, interruptsIn, type Started } from "./started-runtime.ts";
 
 const GRAPH = join(import.meta.dirname, "children/crash-graph.ts");
 let dir: TempDir;
@@ -114,5 +115,30 @@ it("is handed over between two steps, and no node runs twice", async () => {
   ]);
   expect(ran).toEqual(["one", "two"]);
   await second.close(0);
+  await storage.close();
+});
+
+it("a question of a thread that came from another checkpointer is asked here, and answered", async () => {
+  const build = () =>
+    new StateGraph(MessagesAnnotation)
+      .addNode("ask", () => ({ messages: [new AIMessage(`heard ${interrupt("Well?")}`)] }))
+      .addEdge(START, "ask");
+  const theirs = new MemorySaver();
+  const before = build().compile({ checkpointer: theirs });
+  await before.invoke({ messages: ["hi"] }, { configurable: { thread_id: "old" } });
+  const storage = await openStorage("memory");
+  const session = await storage.createSession({ thread_id: "old", agent_name: "own", workspace_path: "work" });
+  await importThreads(theirs, await storage.getCheckpointer());
+  const runtime = await open(storage, { own: build().compile() });
+  runtime.engine.start();
+  const { run } = await runtime.engine.submit({ session_id: session.id, input: { kind: "continue" } });
+  const started = { storage, session, runtime } as Started;
+  const asked = await eventsOf(started, run.id);
+  expect(interruptsIn(asked)).toMatchObject([{ value: "Well?" }]);
+  const done = await answer(started, asked, { type: "respond", value: "yes" });
+  expect(dataOf(done, "done")).toMatchObject([{ assistant_data: { content: "heard yes" } }]);
+  const rows = await storage.listMessagesForSession(session.id);
+  expect(rows.map(({ content }) => content)).toEqual(["hi", "heard yes"]);
+  await runtime.close(0);
   await storage.close();
 });

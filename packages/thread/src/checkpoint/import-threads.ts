@@ -13,8 +13,8 @@ import { adoptVersion } from "./version.ts";
 export interface ImportOptions {
   /** Only these; all that there are without it. */
   thread_ids?: readonly string[];
-  /** After each thread. */
-  onThread?: (thread_id: string, checkpoints: number) => void;
+  /** Before the first checkpoint of each thread is copied: the moment to make its session, with the scope it belongs to. */
+  beforeThread?: (thread_id: string) => Promise<unknown> | unknown;
 }
 
 export interface ImportReport {
@@ -38,17 +38,17 @@ interface Place {
 export async function importThreads(
   from: BaseCheckpointSaver,
   to: CheckpointSaver,
-  { thread_ids, onThread }: ImportOptions = {},
+  { thread_ids, beforeThread }: ImportOptions = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { thread_ids: [], checkpoints: 0, skipped: 0 };
   for (const [thread_id, places] of await placesByThread(from, thread_ids)) {
     await refuseDiverged(to, thread_id, places);
+    await beforeThread?.(thread_id);
     for (const place of places) {
       if (await to.getTuple(configOf(place))) report.skipped += 1;
       else if (await copyCheckpoint(from, to, place)) report.checkpoints += 1;
     }
     report.thread_ids.push(thread_id);
-    onThread?.(thread_id, places.length);
   }
   return report;
 }
