@@ -183,7 +183,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     activeRuns: () => engine.active.length,
     openStreams: () => http.streams.open,
     queuedRuns: () => storage.countQueuedRuns(),
-    pendingDeliveries: () => storage.countPendingDeliveries(),
+    pendingDeliveries: () => storage.countDeliveries({ status: "pending" }),
     circuitBreakers: () => models.circuitBreakers(),
   });
   const drain = async (drain_ms = config.runs.drain_ms) => {

@@ -294,6 +294,8 @@ export interface EventFollow {
 
 export interface EventQuery {
   session_id: string;
+  /** Another scope's session is not found. */
+  scope?: Scope;
   after?: number;
   limit?: number;
   types?: readonly StoredEvent["event"][];
@@ -357,8 +359,6 @@ export interface DeliveryFilter {
 }
 
 export interface DeliveryStore {
-  /** How many are due or will be tried again, in all scopes. */
-  countPendingDeliveries(): Promise<number>;
   getDelivery(delivery_id: string, scope?: Scope): Promise<Delivery>;
   /** Newest first. */
   listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number }): Promise<Delivery[]>;

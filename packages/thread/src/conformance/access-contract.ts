@@ -113,7 +113,7 @@ export function accessContract(open: OpenStorage): void {
 
   describe("what an operator looks at", () => {
     test("how many runs wait for a node, and how many callbacks are due", async ({ storage }) => {
-      expect([await storage.countQueuedRuns(), await storage.countPendingDeliveries()]).toEqual([0, 0]);
+      expect([await storage.countQueuedRuns(), await storage.countDeliveries({ status: "pending" })]).toEqual([0, 0]);
       for (const user of ["ann", "bob"]) {
         const { id: session_id } = await storage.createSession({ scopes: { user } });
         for (let n = 0; n < 2; n++) await storage.createRun({ session_id });
@@ -131,10 +131,10 @@ export function accessContract(open: OpenStorage): void {
           delivery: { url: "https://example.com/", payload: {} },
         },
       );
-      expect([await storage.countQueuedRuns(), await storage.countPendingDeliveries()]).toEqual([3, 1]);
+      expect([await storage.countQueuedRuns(), await storage.countDeliveries({ status: "pending" })]).toEqual([3, 1]);
       const [due] = await storage.claimDeliveries({ limit: 1, lease_ms: 1_000 });
       await storage.recordAttempt(due?.id ?? "", { status_code: 200, error: null, ok: true });
-      expect(await storage.countPendingDeliveries()).toBe(0);
+      expect(await storage.countDeliveries({ status: "pending" })).toBe(0);
     });
   });
 }

@@ -13,6 +13,19 @@ const HEAD_MOVED: NewEvent = { event: "head_moved", data: { head: "b", previous_
 export function eventContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
+  describe("readEvents with a scope", () => {
+    test("gives the owner its events, and another scope nothing but that there is no such session", async ({
+      storage,
+    }) => {
+      const { id: session_id } = await storage.createSession({ scopes: { user: "ann" } });
+      const events = await storage.appendEvents({ session_id, events: [HEAD_MOVED] });
+      expect((await storage.readEvents({ session_id, scope: { user: "ann" } })).events).toEqual(events);
+      for (const scope of [{ user: "bob" }, {}, { user: "ann", project: "x" }]) {
+        await expect(storage.readEvents({ session_id, scope })).rejects.toMatchObject({ code: "session_not_found" });
+      }
+    });
+  });
+
   describe("appendEvents", () => {
     test("numbers 1, 2, 3 and gives what a reader will see", async ({ storage, reopen }) => {
       const { session_id, lease } = await startRun(storage);

@@ -14,11 +14,6 @@ type Attempt = Parameters<DeliveryStore["recordAttempt"]>[1];
 export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
   const { db } = ctx;
   return {
-    countPendingDeliveries: async () => {
-      const query = db.q.selectFrom("deliveries").select((eb) => eb.fn.countAll<number>().as("total"));
-      const [row] = await db.read(query.where(sql<boolean>`status = 'pending'`));
-      return row?.total ?? 0;
-    },
     getDelivery: async (delivery_id, scope) => {
       const query = db.q.selectFrom("deliveries").selectAll().where("id", "=", delivery_id);
       const own = scopeTextOf(scope);

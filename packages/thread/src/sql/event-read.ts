@@ -2,6 +2,7 @@ import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEv
 import { sql } from "kysely";
 import type { EventLog, EventQuery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import { scopeTextOf } from "./scope.ts";
 
 type EventPage = Awaited<ReturnType<EventLog["readEvents"]>>;
 
@@ -14,12 +15,14 @@ export async function readEvents({ db }: SqlContext, query: EventQuery): Promise
       `limit must be a whole number from 1, after one from 0; not ${limit}, ${after}`,
     );
   }
-  const thread = db.q
+  const own = scopeTextOf(query.scope);
+  let thread = db.q
     .selectFrom("sessions")
     .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
     .select("threads.pk")
     .where("sessions.id", "=", session_id)
     .where("threads.deleted_at", "is", null);
+  if (own !== undefined) thread = thread.where("sessions.scope", "=", own);
   let events = db.q
     .selectFrom("events")
     .leftJoin("runs", "runs.pk", "events.run")
@@ -30,8 +33,8 @@ export async function readEvents({ db }: SqlContext, query: EventQuery): Promise
   if (run_id !== undefined) {
     events = events.where("events.run", "=", db.q.selectFrom("runs").select("runs.pk").where("runs.id", "=", run_id));
   }
-  const rows = types?.length === 0 ? [] : await db.read(events.orderBy("events.seq").limit(limit + 1));
-  if (rows.length === 0 && (await db.read(thread)).length === 0) {
+  const rows = types?.length === 0 ? [] : await db.read(events.orderBy("events.seq").limit(limit + 1), own);
+  if (rows.length === 0 && (await db.read(thread, own)).length === 0) {
     throw new AppError("session_not_found", `There is no session ${session_id}`);
   }
   const page = rows.slice(0, limit);

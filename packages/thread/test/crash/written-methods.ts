@@ -16,7 +16,6 @@ const READ_ONLY = new Set([
   "getRun",
   "listRuns",
   "countQueuedRuns",
-  "countPendingDeliveries",
   "countRuns",
   "listWaitingRuns",
   "readEvents",

@@ -39,12 +39,13 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       const { id } = await sessions.get(params.id, scope);
       const { limit, offset, order, role, checkpoint_id } = query;
       if (checkpoint_id !== undefined) return pageOf(await messagesAt(options, id, checkpoint_id), query);
-      const found = await storage.getMessagesBySession(id, { limit, offset, order, ...(role && { role }) });
+      const filter = { order, ...(role && { role }), ...(scope && { scope }) };
+      const found = await storage.getMessagesBySession(id, { limit, offset, ...filter });
       return { ...found, has_more: offset + found.messages.length < found.total };
     },
     getMessage: async ({ params, scope }) => {
       const { id } = await sessions.get(params.id, scope);
-      const message = await storage.getMessage(params.message_id, { session_id: id });
+      const message = await storage.getMessage(params.message_id, { session_id: id, ...(scope && { scope }) });
       if (message) return message;
       throw new AppError("message_not_found", `There is no message ${params.message_id} in session ${id}`);
     },

@@ -26,10 +26,10 @@ export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handl
       refuseCursor(query);
       const { id } = await sessions.get(params.id, scope);
       const { limit, offset, status } = query;
-      const filter = status && { status };
+      const filter = { ...(status && { status }), ...(scope && { scope }) };
       const [runs, total] = await Promise.all([
         storage.listRuns(id, { limit, offset, ...filter }),
-        storage.countRuns(id, { ...filter }),
+        storage.countRuns(id, filter),
       ]);
       return { runs, total, has_more: offset + runs.length < total };
     },
@@ -38,7 +38,7 @@ export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handl
       const { id } = await sessions.get(params.id, scope);
       const { after, limit, type: types } = query;
       if (acceptsStream(headers)) return streams.followSession({ session_id: id, headers, after, types });
-      const page = { session_id: id, limit, after: after ?? 0, ...(types && { types }) };
+      const page = { session_id: id, limit, after: after ?? 0, ...(types && { types }), ...(scope && { scope }) };
       const { events, has_more } = await storage.readEvents(page);
       return { events, has_more };
     },
