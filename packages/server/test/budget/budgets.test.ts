@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BudgetLimit, type BudgetLimitInput, type Run, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
@@ -197,6 +197,15 @@ it("runs of two nodes never spend more than there is, and what is left is right"
     headers: { "X-Cognition-Scope-User": "ann" },
   });
   expect(await usage.json()).toMatchObject({ total: { runs: 7 } });
+});
+
+it("the guide's budgets can be set as they stand there", async () => {
+  const { runtime } = await start();
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/guide/budgets.md"), "utf8");
+  const [, body = ""] = /^```json\n(.*?)^```/ms.exec(page) ?? [];
+  const response = await runtime.http.app.request("/budgets", { method: "PUT", body });
+  expect(response.status, await response.clone().text()).toBe(200);
+  expect(((await response.json()) as { budgets: object[] }).budgets).toHaveLength(3);
 });
 
 describe("budgets over HTTP", () => {
