@@ -21,6 +21,7 @@ const FOR_THE_MODEL: readonly ErrorCode[] = [
   "validation_failed",
   "forbidden",
   "content_too_large",
+  "limit_exceeded",
   "not_supported",
 ];
 

@@ -38,6 +38,8 @@ export interface BackendLimits {
   readonly cpus: number;
   /** Of one file that a command writes. */
   readonly file_bytes: number;
+  /** Of all files of the workspace together. */
+  readonly workspace_bytes: number;
   /** Of all files in /tmp, and again in /dev/shm. */
   readonly temporary_bytes: number;
 }

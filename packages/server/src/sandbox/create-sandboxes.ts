@@ -15,6 +15,7 @@ import { createLocalBackend } from "./local/local-backend.ts";
 import { type Cgroups, findCgroups } from "./process/cgroup.ts";
 import { type CommandRunner, createCommandRunner } from "./process/command-runner.ts";
 import { findLaunchPrograms } from "./process/launch.ts";
+import { createWorkspaceQuota, type WorkspaceQuota } from "./quota/workspace-quota.ts";
 import type { Sandbox, Sandboxes } from "./sandbox.ts";
 
 export interface SandboxesOptions {
@@ -54,6 +55,7 @@ const DEFAULT_LIMITS: BackendLimits = {
   memory_bytes: 512 * MIB,
   cpus: 1,
   file_bytes: 1024 * MIB,
+  workspace_bytes: 10 * 1024 * MIB,
   temporary_bytes: 256 * MIB,
 };
 
@@ -71,7 +73,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const exposed = checkExposure(backend.capabilities, options.exposure);
   const warnings = [...backend.warnings, ...exposed, ...(HOLDS_FOLDERS ? [] : [FOLLOWS_SWAPPED_FOLDERS])];
   const open = new Map<string, OpenSandbox>();
-  const turns = new Map<string, Turns>();
+  const folders = new Map<string, SharedFolder>();
   let closed: AppError | undefined;
 
   return {
@@ -81,11 +83,11 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       const known = open.get(session_id);
       if (known?.workspace === workspace.folder) return known.sandbox;
       if (known) throw movedWorkspace(session_id, known.workspace);
-      const shared = turns.get(workspace.folder) ?? createTurns();
-      turns.set(workspace.folder, shared);
+      const shared = folders.get(workspace.folder) ?? shareFolder(workspace.folder, context.limits);
+      folders.set(workspace.folder, shared);
       const host = backend.openHost(session_id, workspace);
-      const runner = createCommandRunner({ host, ...context.limits, now: context.now });
-      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, turns: shared, options });
+      const runner = createCommandRunner({ host, quota: shared.quota, ...context.limits, now: context.now });
+      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, shared, options });
       open.set(session_id, { workspace: workspace.folder, sandbox, runner, host });
       return sandbox;
     },
@@ -109,7 +111,10 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
     describe: () => ({
       backend: backend.capabilities.backend,
       capabilities: backend.capabilities,
-      limits: backend.limits,
+      limits: {
+        ...backend.limits,
+        workspace: { value: `${context.limits.workspace_bytes} bytes`, enforced_by: "the server, by looking" },
+      },
       circuit_breakers: backend.breakers?.() ?? {},
       warnings,
     }),
@@ -164,19 +169,29 @@ interface OpenSandbox {
   readonly host: CommandHost;
 }
 
+/** What all sandboxes of a folder share. */
+interface SharedFolder {
+  readonly turns: Turns;
+  readonly quota: WorkspaceQuota;
+}
+
+function shareFolder(folder: string, { workspace_bytes }: BackendLimits): SharedFolder {
+  return { turns: createTurns(), quota: createWorkspaceQuota({ folder, limitBytes: workspace_bytes }) };
+}
+
 interface SandboxParts {
   readonly host: CommandHost;
   readonly runner: CommandRunner;
-  readonly turns: Turns;
+  readonly shared: SharedFolder;
   readonly options: SandboxesOptions;
 }
 
 function createSandbox(session_id: string, backend: Backend, workspace: Workspace, parts: SandboxParts): Sandbox {
-  const { host, runner, turns, options } = parts;
+  const { host, runner, shared, options } = parts;
   const root = backend.rootOf(workspace);
   const { folder, paths } = workspace;
   const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, turns });
+  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, ...shared });
   return {
     session_id,
     root,

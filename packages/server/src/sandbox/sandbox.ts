@@ -16,7 +16,8 @@ export interface Sandbox {
    * that it put in the background are killed with its end.
    *
    * What the command came to is a result, also when it could not be found (127), was not executable (126), failed, or
-   * ran out of time (`timed_out`). Rejects with the signal's reason after an abort, and with `outcome_unknown` where
+   * ran out of time (`timed_out`). Rejects with `limit_exceeded` when it was stopped for what it wrote into the workspace,
+   * with the signal's reason after an abort, and with `outcome_unknown` where
    * processes could not be killed; both no later than 2 s after the abort or the end of the time, and the first
    * only when the whole process tree is dead. Rejects before anything runs with `not_supported` (syntax that needs a
    * shell, where `capabilities.shell` is false), `forbidden` (names a protected path), `validation_failed`,
@@ -187,7 +188,15 @@ export interface Sandboxes {
   describe(): SandboxDescription;
 }
 
-export type LimitName = "time" | "output" | "processes" | "memory" | "cpu" | "file_size" | "temporary_files";
+export type LimitName =
+  | "time"
+  | "output"
+  | "processes"
+  | "memory"
+  | "cpu"
+  | "file_size"
+  | "temporary_files"
+  | "workspace";
 
 export interface SandboxLimit {
   /** In words, with its unit. */

@@ -143,6 +143,22 @@ function dockerSuite({ host, image }: DockerEngine): void {
       await until(async () => (await containers()).length === 0);
     });
 
+    test("keeps an idle container whose command was let go of", async () => {
+      const sandbox = await (await start({ idle_ms: 200 })).open("one", workspace);
+      const leaving = new AbortController();
+      const command = "echo > begun; while [ ! -e go ]; do sleep 0.05; done; echo done";
+      const running = sandbox.execute(command, { id: "call", detach: leaving.signal });
+      await until(() => existsSync(join(workspace, "begun")));
+      leaving.abort(new Error("leaving"));
+      await expect(running).rejects.toThrow("leaving");
+      const since = performance.now();
+      await until(() => performance.now() - since > 800);
+      expect(await containers()).toHaveLength(1);
+      writeFileSync(join(workspace, "go"), "");
+      expect(await sandbox.execute(command, { id: "call" })).toMatchObject({ output: "done\n" });
+      await until(async () => (await containers()).length === 0);
+    });
+
     test("takes away what a server of the same owner left, and nothing of another's", async () => {
       const left = await (await start()).open("one", workspace);
       await left.execute("true");

@@ -26,7 +26,12 @@ export interface Attack {
 
 /** How much a hog takes, and what the suite allows: far less than any machine has. */
 const HOG = { processes: 120, memory: 96 * 1024 * 1024, disk: 24 * 1024 * 1024 };
-export const ALLOWED = { processes: 40, memory: 40 * 1024 * 1024, disk: 8 * 1024 * 1024 };
+export const ALLOWED = {
+  processes: 40,
+  memory: 40 * 1024 * 1024,
+  disk: 8 * 1024 * 1024,
+  workspace: 48 * 1024 * 1024,
+};
 
 const ALL = ["local", "bubblewrap", "docker"] as const;
 const ISOLATED = ["bubblewrap", "docker"] as const;
@@ -91,6 +96,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: "fill the disk through /tmp", heldBy: ISOLATED, script: () => fills(`/tmp/hog-$$`) },
   { name: "fill the memory through /dev/shm", heldBy: ISOLATED, script: () => fills("/dev/shm/hog-$$") },
   { name: "fill the disk with one file of the workspace", heldBy: ISOLATED, script: () => fills("hog") },
+  { name: "fill the disk with many files of the workspace", heldBy: ALL, script: () => manyFiles() },
   {
     name: "write to the root of the file system",
     privileged: true,
@@ -159,4 +165,10 @@ export const ATTACKS: readonly Attack[] = [
 function forkBomb(): string {
   const inner = `i=0; while [ $i -lt ${HOG.processes} ]; do sleep 3 & i=$((i+1)); echo $i; done`;
   return `count=$(sh -c '${inner}' 2>/dev/null | tail -n 1); [ "$count" = ${HOG.processes} ] && echo SUCCEEDED`;
+}
+
+/** Each of them small enough, all together too much; slowly, as a compiler or a package manager would. */
+function manyFiles(): string {
+  const all = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16";
+  return `for i in ${all}; do head -c 6000000 /dev/zero > many-$i || exit; sleep 0.3; done; rm -f many-*; echo SUCCEEDED`;
 }

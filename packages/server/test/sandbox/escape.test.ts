@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { isAppError } from "@cognition/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findBubblewrap } from "../../../../testing/bubblewrap.ts";
 import { startDocker } from "../../../../testing/docker.ts";
@@ -26,6 +27,7 @@ const limits = {
   processes: ALLOWED.processes,
   memory_bytes: ALLOWED.memory,
   file_bytes: ALLOWED.disk,
+  workspace_bytes: ALLOWED.workspace,
   temporary_bytes: ALLOWED.disk,
 };
 
@@ -112,8 +114,7 @@ function escapeSuite(name: string, options: Chosen): void {
     afterAll(() => sandboxes.close());
 
     test.each(ATTACKS)("$name", async (attack) => {
-      const { output } = await sandbox.execute(`sh ${writeScript(attack)}`);
-      const held = !output.includes("SUCCEEDED");
+      const held = !(await outputOf(sandbox, attack)).includes("SUCCEEDED");
       note(attack, name, held ? "held" : "open");
       const possible = outcomes.get(attack.name)?.get("none") !== "impossible";
       const unlimited = attack.name === "fork bomb" && sandboxes.describe().limits.processes?.enforced_by === null;
@@ -149,6 +150,16 @@ test("without a sandbox a process outlives its command", async () => {
   for (const pid of findProcesses(`sleep ${seconds}`)) process.kill(pid, "SIGKILL");
   note({ name: "a process that outlives the command" }, "none", "open");
 });
+
+async function outputOf(sandbox: Sandbox, attack: Attack): Promise<string> {
+  try {
+    return (await sandbox.execute(`sh ${writeScript(attack)}`)).output;
+  } catch (error) {
+    if (!isAppError(error, "limit_exceeded")) throw error;
+    spawnSync("sh", ["-c", "rm -f many-*"], { cwd: join(temp.path, "workspace") });
+    return error.message;
+  }
+}
 
 /** A file rather than an argument: what the local sandbox refuses by its text is tested in its own suite. */
 function writeScript(attack: Attack): string {

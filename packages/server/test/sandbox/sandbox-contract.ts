@@ -392,6 +392,40 @@ export function sandboxContract(
     });
   });
 
+  describe(`${name}: the size of the workspace`, () => {
+    const limits = { workspace_bytes: 2 * 2 ** 20 };
+
+    test("stops a command that writes beyond it, in however many files, but none that deletes", async () => {
+      const limited = await start({ limits });
+      const small = await limited.open("small", workspace);
+      writeFileSync(
+        inWorkspace("fill.sh"),
+        "while :; do n=$((n+1)); head -c 300000 /dev/zero > fill-$n; sleep 0.05; done\n",
+      );
+      const refused = { code: "limit_exceeded", details: { limit: limits.workspace_bytes } };
+      await expect(small.execute("sh fill.sh")).rejects.toMatchObject(refused);
+      await expect(small.files.write("more", "x")).rejects.toMatchObject(refused);
+      expect(await small.execute("sh -c 'rm fill-*; sleep 1.2'")).toMatchObject({ exit_code: 0 });
+      await small.files.write("more", "x");
+      await limited.remove("small");
+      await limited.close();
+    });
+
+    test("is kept by the file tools too", async () => {
+      const limited = await start({ limits });
+      const { files } = await limited.open("small", workspace);
+      const half = new Uint8Array(1_000_000).fill(1);
+      await files.write("a", half);
+      await files.write("a", half);
+      await files.write("b", half);
+      await expect(files.write("c", half)).rejects.toMatchObject({ code: "limit_exceeded" });
+      expect(await files.exists("c")).toBe(false);
+      await files.delete("a");
+      await files.write("c", half);
+      await limited.close();
+    });
+  });
+
   describe(`${name}: no way out`, () => {
     const ways = [
       "../outside.txt",

@@ -52,6 +52,9 @@ const Limits = section({
   file_bytes: option(wholeNumber(1024, 1024 * GIB).default(GIB), {
     description: "Size of one file that a command writes.",
   }),
+  workspace_bytes: option(wholeNumber(MIB, 1024 * 1024 * GIB).default(10 * GIB), {
+    description: "Size of a workspace; a command that grows it beyond that is stopped.",
+  }),
   temporary_bytes: option(wholeNumber(1024, 1024 * GIB).default(256 * MIB), { description: "Size of /tmp." }),
 });
 

@@ -1,6 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, isAppError, type WorkspaceFile } from "@cognition/contract";
+import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
 import type { SandboxFiles } from "../sandbox.ts";
 import { describeEntry, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
 import { pathProtected, pathRefused } from "./file-error.ts";
@@ -21,12 +22,13 @@ export interface WorkspaceFilesOptions {
   readonly maxBytes: number;
   /** Shared by all sandboxes of the same folder. */
   readonly turns: Turns;
+  readonly quota: Pick<WorkspaceQuota, "reserve">;
 }
 
 type Access = "read" | "write";
 
 export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFiles {
-  const { root, aliases, maxBytes, turns } = options;
+  const { root, aliases, maxBytes, turns, quota } = options;
   const walk = (changes: Partial<WalkOptions> = {}) => ({ root, aliases, follow: true, ...changes });
 
   async function reach<T>(
@@ -41,10 +43,12 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFil
     });
   }
 
-  const write = (path: string, content: Uint8Array) =>
-    reach(path, "write", (place) => writeWhole(place, content, path), {
+  const write = async (path: string, content: Uint8Array) => {
+    await quota.reserve(content.length);
+    return reach(path, "write", (place) => writeWhole(place, content, path), {
       beforeMake: (place) => checkAccess(place, "write", options),
     });
+  };
   const readText = async (path: string) => decode(await files.read(path), path);
 
   const files: SandboxFiles = {

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import type { CommandHost, HostedCommand } from "../command-host.ts";
+import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
 import type { ExecuteOptions, ExecuteResult, RunningCommand } from "../sandbox.ts";
 
 export interface CommandRunnerOptions {
   readonly host: Pick<CommandHost, "run">;
+  readonly quota: Pick<WorkspaceQuota, "watch">;
   readonly timeout_ms: number;
   readonly output_bytes: number;
   readonly now: () => number;
@@ -27,7 +29,7 @@ interface Entry extends RunningCommand {
 
 /** What every back end does alike with a command, wherever it runs. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
-  const { host, now } = options;
+  const { host, quota, now } = options;
   const entries = new Set<Entry>();
   const left = new AbortController();
   let stopped: AppError | undefined;
@@ -56,9 +58,11 @@ export function createCommandRunner(options: CommandRunnerOptions): CommandRunne
       execution.signal?.throwIfAborted();
       const entry = begin(command, execution);
       entries.add(entry);
+      const unwatch = quota.watch((reason) => entry.kill.abort(reason));
       try {
         return { id: entry.id, ...(await entry.ended) };
       } finally {
+        unwatch();
         entries.delete(entry);
       }
     },
