@@ -35,11 +35,9 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
 
 async function describe(options: HealthRoutes): Promise<Health> {
   const { storage, engine, models, sandboxes, version, started, warnings } = options;
-  const [{ backend, ok, latency_ms }, circuit_breakers] = await Promise.all([
-    storage.healthCheck(),
-    models.circuitBreakers(),
-  ]);
+  const [{ backend, ok, latency_ms }, breakers] = await Promise.all([storage.healthCheck(), models.circuitBreakers()]);
   const sandbox = sandboxes.describe();
+  const circuit_breakers = { ...breakers, ...sandbox.circuit_breakers };
   const failing = Object.values(circuit_breakers).some(({ state }) => state === "open");
   return {
     status: ok ? (failing ? "degraded" : "ok") : "unhealthy",
