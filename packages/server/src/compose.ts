@@ -35,6 +35,7 @@ import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
 import { countDeliveries } from "./telemetry/count-deliveries.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
+import { createTimeline, type Timeline } from "./timeline/timeline.ts";
 import { createWorkspaces } from "./timeline/workspace/workspaces.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
 import { confineArtifacts } from "./tool/confined-artifacts.ts";
@@ -82,6 +83,7 @@ export interface Runtime {
   /** Begins to claim runs and to send callbacks. */
   start(): void;
   sessions: Sessions;
+  timeline: Timeline;
   http: NodeApp;
   /** Claims no more runs and hands over what runs; then ends streams. What is asked afterwards is still answered. */
   drain(drain_ms?: number): Promise<void>;
@@ -164,10 +166,25 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
   const chats = createChats({ storage, sessions, storeFor: createChatStores(storage, config) });
   const tasks = createTasks(storage);
+  const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
   const started = performance.now();
   const warnings = [...sandboxes.describe().warnings, ...access.warnings];
   const http = createNodeApp({
-    parts: { storage, sessions, engine, agents, models, sandboxes, chats, tasks, version: VERSION, started, warnings },
+    parts: {
+      storage,
+      sessions,
+      timeline,
+      messagesAt: timeline.messagesAt,
+      engine,
+      agents,
+      models,
+      sandboxes,
+      chats,
+      tasks,
+      version: VERSION,
+      started,
+      warnings,
+    },
     handlers: {
       ...createRegistryHandlers({ storage, agents, skills, tools, models, budgets, onDue: webhooks.wake }),
       ...metricRoutes({ metrics }),
@@ -201,6 +218,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       webhooks.start();
     },
     sessions,
+    timeline,
     http,
     drain,
     close: async (drain_ms = config.runs.drain_ms) => {

@@ -11,6 +11,7 @@ import { type RunRoutes, runRoutes } from "./routes/runs.ts";
 import { type SessionRoutes, sessionRoutes } from "./routes/sessions.ts";
 import { type StoreRoutes, storeRoutes } from "./routes/store.ts";
 import { type TaskRoutes, taskRoutes } from "./routes/tasks.ts";
+import { type TimelineRoutes, timelineRoutes } from "./routes/timeline.ts";
 
 /** All that the routes need; what stands for the same thing has the same name in each of them. */
 export type HandlerParts = SessionRoutes &
@@ -24,6 +25,7 @@ export type HandlerParts = SessionRoutes &
   StoreRoutes &
   ProfileRoutes &
   TaskRoutes &
+  TimelineRoutes &
   ChatRoutes;
 
 export function createHandlers(parts: HandlerParts): Partial<Handlers> {
@@ -39,6 +41,7 @@ export function createHandlers(parts: HandlerParts): Partial<Handlers> {
     ...storeRoutes(parts),
     ...profileRoutes(parts),
     ...taskRoutes(parts),
+    ...timelineRoutes(parts),
     ...chatRoutes(parts),
   };
 }

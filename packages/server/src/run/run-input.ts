@@ -6,6 +6,8 @@ export const RunInput = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("message"),
     message_id: z.string(),
+    /** The message that this one answers, where that is not the last one: the conversation branches there. */
+    parent_id: z.string().optional(),
     content: Content,
     model: z.string().optional(),
     input: JsonObject.optional(),

@@ -8,6 +8,7 @@ import type { Executor, RunResult, RunWork } from "../run/executor.ts";
 import { lastUsage } from "../run/last-usage.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
+import { branchAtParent } from "./branch-at-parent.ts";
 import { createBudgetHandler } from "./budget-handler.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
@@ -129,6 +130,7 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
   work.drain.addEventListener("abort", drain);
   try {
     const config = { ...configFor(one), control };
+    await branchAtParent(storage, work, input);
     // Nothing of a new message can be in the thread before the run's first attempt.
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
     const state = isNew ? NO_STATE : await graph.getState(config);

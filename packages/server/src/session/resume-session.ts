@@ -13,7 +13,7 @@ import type { RunInput } from "../run/run-input.ts";
 import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
 
 export interface ResumeOptions {
-  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "readEvents">;
+  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "readEvents" | "timeline">;
   readonly engine: Pick<RunEngine, "answer" | "submit">;
 }
 
@@ -70,7 +70,7 @@ async function answeredBefore(
 async function goOn({ storage, engine }: ResumeOptions, session: Session): Promise<Run> {
   const [last] = await storage.listRuns(session.id, { limit: 1 });
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
-  if (!last || last.status === "succeeded") {
+  if (!last || (last.status === "succeeded" && !(await hasMoreToDo(storage, session)))) {
     const message = `Session ${session.id} has no failed or aborted run to continue; send a message instead`;
     throw new AppError("nothing_to_resume", message);
   }
@@ -86,6 +86,12 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session): Promi
     on_busy: "reject",
   });
   return run;
+}
+
+/** After a rewind to the middle of a run, that run's next step comes next again. */
+async function hasMoreToDo({ timeline }: ResumeOptions["storage"], { id }: Session): Promise<boolean> {
+  const [head] = await timeline.readTimeline(id, { limit: 1 });
+  return head !== undefined && head.source === "fork" && head.next.length > 0;
 }
 
 function stillOpen({ id }: Session, run: Run): AppError {

@@ -12,8 +12,6 @@ export interface SendOptions {
   readonly engine: Pick<RunEngine, "submit">;
   readonly agents: Pick<AgentRegistry, "resolveForSession">;
   readonly models: Pick<ModelRegistry, "select">;
-  /** Puts the session back to just after a message, so that the next one branches there. */
-  readonly branchAt?: (session: Session, message_id: string) => Promise<void>;
 }
 
 /** What can't work is refused before it is accepted: an agent that is gone, a model that nobody has. */
@@ -33,14 +31,14 @@ export async function sendMessage(
     agent: { ...definition.config, model: definition.model },
     scope: scopes,
   });
-  if (body.parent_id !== undefined) await branch(options, session, body.parent_id);
+  if (body.parent_id !== undefined) await requireParent(options, session, body.parent_id);
   const message_id = randomUUID();
   return options.engine.submit({
     session_id: session.id,
     agent_name,
     agent_revision: revision,
     model: selection.model,
-    message: { id: message_id, role: "user", content },
+    message: { id: message_id, role: "user", content, parent_id: body.parent_id ?? null },
     input: runInput(body, message_id, traceparent),
     trace_id: parseTraceparent(traceparent)?.trace_id ?? null,
     on_busy,
@@ -50,7 +48,7 @@ export async function sendMessage(
 }
 
 function runInput(
-  { content, model, input, context }: SendMessage,
+  { content, parent_id, model, input, context }: SendMessage,
   message_id: string,
   traceparent: string | undefined,
 ): RunInput {
@@ -58,6 +56,7 @@ function runInput(
     kind: "message",
     message_id,
     content,
+    ...(parent_id !== undefined && { parent_id }),
     ...(model !== undefined && { model }),
     ...(input !== undefined && { input }),
     ...(context !== undefined && { context }),
@@ -65,13 +64,11 @@ function runInput(
   };
 }
 
-async function branch({ storage, branchAt }: SendOptions, session: Session, parent_id: string): Promise<void> {
-  if (!(await storage.getMessage(parent_id, { session_id: session.id }))) {
-    const msg = `is no message of session ${session.id}`;
-    throw new AppError("validation_failed", `parent_id ${msg}; nothing was stored`, {
-      details: { errors: [{ loc: ["body", "parent_id"], msg }] },
-    });
-  }
-  if (!branchAt) throw new AppError("not_supported", "This server can't branch at a message; leave parent_id out");
-  await branchAt(session, parent_id);
+/** The run itself branches there, when its turn has come. */
+async function requireParent({ storage }: SendOptions, session: Session, parent_id: string): Promise<void> {
+  if (await storage.getMessage(parent_id, { session_id: session.id })) return;
+  const msg = `is no message of session ${session.id}`;
+  throw new AppError("validation_failed", `parent_id ${msg}; nothing was stored`, {
+    details: { errors: [{ loc: ["body", "parent_id"], msg }] },
+  });
 }

@@ -12,7 +12,6 @@ export interface ForkPoint {
   checkpoint_id: string | null;
   /** Where the files stand. */
   snapshot: string | null;
-  run_id?: string;
 }
 
 interface SourceRow {
@@ -26,15 +25,16 @@ interface SourceRow {
  * would take the results of the tools that are being undone instead of running them again. Its new id makes new tasks,
  * and so new entries in the journal. The caller holds the thread's row.
  */
-export function* forkCheckpoint(db: Database, { thread, checkpoint_id, snapshot, run_id }: ForkPoint): Tx<string> {
+export function* forkCheckpoint(db: Database, { thread, checkpoint_id, snapshot }: ForkPoint): Tx<string> {
   const { dialect } = db;
   const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   const source = checkpoint_id === null ? undefined : yield* findCheckpoint(db, thread, checkpoint_id);
   const from = source ? (JSON.parse(source.metadata) as Record<string, unknown>) : { step: -2, parents: {} };
+  // No run made it: one that finds its own id at the head takes its input for used.
   const { run_id: _, ...rest } = from;
   const step = Number(from["step"] ?? 0) + (source ? 1 : 0);
   const id = uuid6(step);
-  const metadata = JSON.stringify({ ...rest, source: "fork", step, ...(run_id === undefined ? {} : { run_id }) });
+  const metadata = JSON.stringify({ ...rest, source: "fork", step });
   const body = source?.body ?? emptyBody();
   yield* all([
     run("update threads set checkpoint_seq = checkpoint_seq + 1, head = ? where pk = ?", [id, thread]),

@@ -37,7 +37,7 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
       writeLeased(db, lease, () =>
         db.transaction(function* () {
           const [fenced] = yield* all([advanceLeased(db, lease)]);
-          return yield* branch(ctx, fenced?.rows[0]?.["pk"] as number, lease.run_id, checkpoint_id);
+          return yield* branch(ctx, fenced?.rows[0]?.["pk"] as number, checkpoint_id);
         }),
       ),
   };
@@ -74,8 +74,7 @@ function* messagesAt({ db }: SqlContext, session_id: string, checkpoint_id: stri
   });
 }
 
-/** The same run again, after a crash, finds that it has branched already. */
-function* branch(ctx: SqlContext, thread: number, run_id: string, checkpoint_id: string): Tx<string> {
+function* branch(ctx: SqlContext, thread: number, checkpoint_id: string): Tx<string> {
   const { db } = ctx;
   const place = yield* first(
     db.q
@@ -87,7 +86,7 @@ function* branch(ctx: SqlContext, thread: number, run_id: string, checkpoint_id:
   );
   if (!place || place.head === null || place.head === checkpoint_id) return checkpoint_id;
   const way = yield* readWay(db, thread, place.head, checkpoint_id);
-  const head = yield* forkCheckpoint(db, { thread, checkpoint_id, snapshot: place.snapshot_id, run_id });
+  const head = yield* forkCheckpoint(db, { thread, checkpoint_id, snapshot: place.snapshot_id });
   const lineage = place.lineage ?? thread;
   yield* moveProjection(ctx, { session_id: place.id, thread, lineage, from: place.head, to: checkpoint_id, way });
   return head;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-const Marker = z.object({ folder: z.string(), snapshot_id: z.string() });
+const Marker = z.object({ folder: z.string(), marked_ms: z.number(), snapshot_id: z.string() });
 
 /**
  * Which snapshot this node's folder of a session stands at. Beside the storage's word on where it should stand, it tells
@@ -29,27 +29,38 @@ export function createFolderMarkers(root: string): FolderMarkers {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });
-      // Another process on this machine may have written it since.
-      if (text === undefined) known.delete(session_id);
-      else known.set(session_id, text);
       const marker = text === undefined ? undefined : Marker.safeParse(parse(text)).data;
-      return marker?.folder === folder ? marker.snapshot_id : undefined;
+      // Another process on this machine may have written it since.
+      known.delete(session_id);
+      if (marker?.folder !== folder || (await wasMadeSince(folder, marker.marked_ms))) return undefined;
+      return marker.snapshot_id;
     },
     write: async (session_id, folder, snapshot_id) => {
-      const text = JSON.stringify({ folder, snapshot_id });
-      if (known.get(session_id) === text) return;
+      if (known.get(session_id) === snapshot_id) return;
+      const text = JSON.stringify({ folder, marked_ms: Date.now(), snapshot_id });
       await mkdir(place, { recursive: true });
       const file = fileOf(session_id);
       // As a whole or not at all: half a marker would say nothing.
       await writeFile(`${file}.new`, text);
       await rename(`${file}.new`, file);
-      known.set(session_id, text);
+      known.set(session_id, snapshot_id);
     },
     remove: async (session_id) => {
       known.delete(session_id);
       await rm(fileOf(session_id), { force: true });
     },
   };
+}
+
+/**
+ * A folder that was removed and made anew holds nothing of what was marked. Where the file system knows no time of making,
+ * Node gives the time of the last change for it: then only an empty folder counts as new.
+ */
+async function wasMadeSince(folder: string, marked_ms: number): Promise<boolean> {
+  const { birthtimeMs, ctimeMs } = await stat(folder);
+  // The marker's time is in whole milliseconds.
+  if (birthtimeMs <= marked_ms + 1) return false;
+  return birthtimeMs !== ctimeMs || (await readdir(folder)).length === 0;
 }
 
 function parse(text: string): unknown {

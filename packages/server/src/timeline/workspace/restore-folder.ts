@@ -14,6 +14,8 @@ export interface Restore {
   /** The folder's path in bytes. */
   root: string;
   changes: readonly PathChange[];
+  /** Another folder, whose files share their blocks with the copies where the file system can do that. */
+  source?: string;
 }
 
 /** Files that are fetched and written together. */
@@ -36,14 +38,16 @@ export async function checkRestore({ thread }: RestoreParts, { root, changes }: 
  * Brings the folder from one side of the changes to the other, in place: what no snapshot holds (ignored files, a mount)
  * stays. Doing it again, or on what is half done, comes to the same.
  */
-export async function applyRestore({ store, thread }: RestoreParts, { scope, root, changes }: Restore): Promise<void> {
+export async function applyRestore({ store, thread }: RestoreParts, restore: Restore): Promise<void> {
+  const { scope, root, changes, source } = restore;
   const states = await thread.ask("check", { root, changes });
   const open = changes.filter((_, i) => states[i] !== "after");
   const gone = open.filter(({ before, after }) => after === null || (before !== null && before.type !== after.type));
   await thread.ask("remove", { root, changes: gone.toReversed() });
   const isTree = (change: PathChange) => change.after?.type === "tree";
   await thread.ask("makeFolders", { root, changes: open.filter(isTree) });
-  const files = open.filter(({ after }) => after !== null && after.type !== "tree");
+  const all = open.filter(({ after }) => after !== null && after.type !== "tree");
+  const files = source === undefined ? all : await cloneFiles(thread, { root, source, changes: all });
   for (let i = 0; i < files.length; i += PORTION) {
     const portion = files.slice(i, i + PORTION);
     const contents = await store.readObjects(
@@ -53,4 +57,13 @@ export async function applyRestore({ store, thread }: RestoreParts, { scope, roo
     await thread.ask("write", { root, changes: portion, contents });
   }
   await thread.ask("setModes", { root, changes: changes.filter(isTree).toReversed() });
+}
+
+/** What could not be cloned, because the other folder has it otherwise or not at all. */
+async function cloneFiles(
+  thread: WorkspaceThread,
+  { root, source, changes }: { root: string; source: string; changes: PathChange[] },
+): Promise<PathChange[]> {
+  const cloned = new Set(await thread.ask("clone", { root, source, changes }));
+  return changes.filter(({ path }) => !cloned.has(path));
 }

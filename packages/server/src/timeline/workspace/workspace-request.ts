@@ -19,6 +19,7 @@ export interface WorkspaceRequests {
     in: { root: string; changes: readonly PathChange[]; contents: ReadonlyMap<string, Uint8Array> };
     out: undefined;
   };
+  clone: { in: { root: string; source: string; changes: readonly PathChange[] }; out: string[] };
   setAside: { in: { root: string; changes: readonly PathChange[]; suffix: string }; out: undefined };
   setModes: { in: { root: string; changes: readonly PathChange[] }; out: undefined };
 }

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { makeFolders, removePaths, setAside, setModes, writeFiles } from "./apply-changes.ts";
 import { checkChanges } from "./check-changes.ts";
+import { cloneFiles } from "./clone-files.ts";
 import { ScannedWorkspace } from "./scanned-workspace.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 import type { ReplyMessage, RequestMessage, RequestName, ScanLimits, WorkspaceRequests } from "./workspace-request.ts";
@@ -30,6 +31,7 @@ const answers: Answers = {
   remove: ({ root, changes }) => void removePaths(root, changes),
   makeFolders: ({ root, changes }) => void makeFolders(root, changes),
   write: ({ root, changes, contents }) => void writeFiles(root, changes, contents),
+  clone: ({ root, source, changes }) => cloneFiles(root, source, changes),
   setAside: ({ root, changes, suffix }) => void setAside(root, changes, suffix),
   setModes: ({ root, changes }) => void setModes(root, changes),
 };

@@ -8,7 +8,7 @@ import { createFolderMarkers } from "./folder-marker.ts";
 import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
-import { checkRestore } from "./restore-folder.ts";
+import { applyRestore, checkRestore } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 import { createTurns } from "./turns.ts";
@@ -35,6 +35,8 @@ export interface Workspaces {
   plan(session: WorkspacePlace, from: string, to: string): Promise<{ changes: PathChange[]; conflicts: string[] }>;
   /** Brings this node's folder to where the files stand, if it has one. Safe to repeat. */
   settle(session: WorkspacePlace, overwrite: boolean): Promise<void>;
+  /** Brings the folder of a fork to where its files stand, from the other's folder as far as that has them. */
+  cloneFrom(parent: WorkspacePlace, fork: WorkspacePlace): Promise<void>;
   /** Stores the folder as it is now, without making it the place where the files stand. */
   look(session: WorkspacePlace): Promise<string>;
   /** Where the thread's files stand. */
@@ -80,6 +82,14 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
         if (!(await isThere(folder))) return;
         const own = ownsFolder(session);
         await sync.bring(session, folder, await sync.standing(session), { own, overwrite });
+      }),
+    cloneFrom: (parent, fork) =>
+      inTurn(fork, async (folder) => {
+        const to = await sync.standing(fork);
+        const changes = await createStoredTrees(snapshots, fork.scopes).diff(EMPTY_TREE, to);
+        const restore = { scope: fork.scopes, root: toBytes(folder), changes };
+        await applyRestore(parts, { ...restore, source: toBytes(workspaceOf(root, parent)) });
+        await parts.markers.write(fork.id, folder, to);
       }),
     look: (session) =>
       inTurn(session, async (folder) => {

@@ -1,0 +1,18 @@
+import type { Storage } from "@cognition/thread";
+import type { RunWork } from "../run/executor.ts";
+import type { RunInput } from "../run/run-input.ts";
+import { afterMessage, findHead } from "../timeline/find-place.ts";
+
+/**
+ * A message that answers an earlier one goes on from there: the head moves under the run's lease, once. After a crash the
+ * thread stands there already.
+ */
+export async function branchAtParent(storage: Storage, { session, lease }: RunWork, input: RunInput): Promise<void> {
+  if (input.kind !== "message" || input.parent_id === undefined) return;
+  const message = await storage.getMessage(input.message_id, { session_id: session.id });
+  if (message?.checkpoint_id) return; // the state holds it: an earlier attempt came so far
+  const place = await afterMessage(storage, session, input.parent_id);
+  const head = await findHead(storage, session);
+  if (place.checkpoint_id === null || place.checkpoint_id === head?.checkpoint_id) return;
+  await storage.timeline.branchThread(lease, place.checkpoint_id);
+}

@@ -1,0 +1,107 @@
+import { AppError, type Message, type Session } from "@cognition/contract";
+import type { Storage, TimelineEntry } from "@cognition/thread";
+
+/** Where to go: a checkpoint, or before the first one; and the files as they were there. */
+export interface Place {
+  checkpoint_id: string | null;
+  snapshot_id: string | null;
+}
+
+export interface PlaceName {
+  checkpoint_id?: string | undefined;
+  message_id?: string | undefined;
+  last?: "tool" | "turn" | undefined;
+}
+
+type Parts = Pick<Storage, "timeline" | "getMessage" | "getMessagesBySession">;
+
+const PAGE = 100;
+
+/** The head if nothing is named. */
+export async function findPlace(storage: Parts, session: Session, name: PlaceName): Promise<Place | undefined> {
+  if (name.checkpoint_id !== undefined) return at(await entryAt(storage, session, name.checkpoint_id));
+  if (name.message_id !== undefined) return afterMessage(storage, session, name.message_id);
+  if (name.last === "turn") return beforeLastTurn(storage, session);
+  if (name.last === "tool") return beforeLastTool(storage, session);
+  const head = await findHead(storage, session);
+  return head && at(head);
+}
+
+export async function entryAt({ timeline }: Parts, { id }: Session, checkpoint_id: string): Promise<TimelineEntry> {
+  const [entry] = await timeline.readTimeline(id, { checkpoint_ids: [checkpoint_id], limit: 1 });
+  if (entry) return entry;
+  const message = `Session ${id} has no checkpoint ${checkpoint_id}: it never had, or it was pruned. Nothing was changed.`;
+  throw new AppError("checkpoint_not_found", message);
+}
+
+/** The newest root checkpoint is the head. */
+export async function findHead({ timeline }: Parts, { id }: Session): Promise<TimelineEntry | undefined> {
+  const [newest] = await timeline.readTimeline(id, { limit: 1 });
+  return newest;
+}
+
+function at({ checkpoint_id, snapshot_id }: TimelineEntry): Place {
+  return { checkpoint_id, snapshot_id };
+}
+
+/**
+ * Just before the message that follows, when everything that belongs to this one is done; where none follows, the head. Of
+ * another branch the first checkpoint that holds it is known.
+ */
+export async function afterMessage(storage: Parts, session: Session, message_id: string): Promise<Place> {
+  const message = await storage.getMessage(message_id, { session_id: session.id });
+  if (!message) throw new AppError("message_not_found", `There is no message ${message_id} in session ${session.id}`);
+  const place = await onTheHeadsBranch(storage, session, message);
+  if (place) return place;
+  if (message.checkpoint_id === null) {
+    const text = `Message ${message_id} is in no checkpoint yet: its run has not taken it up. Nothing was changed.`;
+    throw new AppError("checkpoint_not_found", text);
+  }
+  return at(await entryAt(storage, session, message.checkpoint_id));
+}
+
+async function onTheHeadsBranch(storage: Parts, session: Session, { id }: Message): Promise<Place | undefined> {
+  for (let offset = 0, next: Message | undefined; ; offset += PAGE) {
+    const { messages, total } = await storage.getMessagesBySession(session.id, { limit: PAGE, offset, order: "desc" });
+    for (const message of messages) {
+      if (message.id === id) return next ? beforeMessage(storage, session, next) : headPlace(storage, session);
+      if (message.checkpoint_id !== null) next = message;
+    }
+    if (offset + messages.length >= total) return undefined;
+  }
+}
+
+async function headPlace(storage: Parts, session: Session): Promise<Place | undefined> {
+  const head = await findHead(storage, session);
+  return head && at(head);
+}
+
+/** The checkpoint before the first that holds it. An input that a run was given is part of what follows. */
+async function beforeMessage(storage: Parts, session: Session, { checkpoint_id }: Message): Promise<Place> {
+  let entry = await entryAt(storage, session, checkpoint_id ?? "");
+  for (;;) {
+    if (entry.parent_id === null) return { checkpoint_id: null, snapshot_id: entry.snapshot_id };
+    const before = await entryAt(storage, session, entry.parent_id);
+    if (before.source !== "input") return at(before);
+    entry = before;
+  }
+}
+
+async function beforeLastTurn(storage: Parts, session: Session): Promise<Place> {
+  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "user" });
+  const [asked] = messages;
+  if (!asked || asked.checkpoint_id === null) throw nothingToRewind(session, "message");
+  return beforeMessage(storage, session, asked);
+}
+
+/** The last checkpoint on the head's branch at which the model had called tools and none of them had run. */
+async function beforeLastTool(storage: Parts, session: Session): Promise<Place> {
+  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "tool" });
+  const [result] = messages;
+  if (!result || result.checkpoint_id === null) throw nothingToRewind(session, "tool action");
+  return beforeMessage(storage, session, result);
+}
+
+function nothingToRewind({ id }: Session, what: string): AppError {
+  return new AppError("nothing_to_rewind", `Session ${id} has no ${what} to undo; nothing was changed`);
+}

@@ -1,0 +1,230 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Checkpoint, CheckpointState, Session } from "@cognition/contract";
+import { describe, expect, it } from "vitest";
+import { make, startTalk, talkTo } from "./talk.ts";
+
+describe("checkpoints", () => {
+  it("say what was said, which tool, how it went and what came next", async () => {
+    const talk = await startTalk();
+    await talk.say(make("notes.txt", "hello"));
+    const all = await talk.checkpoints();
+    expect(all[0]).toMatchObject({ is_head: true, next: [], message_count: 4 });
+    const before = all.find(({ next }) => next.includes("tools"));
+    expect(before).toMatchObject({
+      summary: "write_file(/notes.txt, hello)",
+      tool_calls: [{ name: "write_file", status: "pending" }],
+    });
+    const after = all.find(({ summary }) => summary.startsWith("write_file: Success"));
+    expect(after).toMatchObject({ tool_calls: [{ name: "write_file", status: "ok" }], next: ["model_request"] });
+    expect(after?.snapshot_id).not.toBe(before?.snapshot_id);
+    const runs = new Set(all.map(({ run_id }) => run_id));
+    expect(runs.size).toBe(1);
+    const { body: state } = await talk.get<CheckpointState>(`/checkpoints/${before?.id}`);
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(state).toMatchObject({ variables: { todos: [] }, pending_tasks: [{ name: "tools" }] });
+    const { body: page } = await talk.get<{ checkpoints: Checkpoint[]; has_more: boolean }>("/checkpoints?limit=2");
+    expect(page).toMatchObject({ has_more: true, checkpoints: all.slice(0, 2) });
+    const { body: next } = await talk.get<{ checkpoints: Checkpoint[] }>(`/checkpoints?limit=2&before=${all[1]?.id}`);
+    expect(next.checkpoints).toEqual(all.slice(2, 4));
+    expect((await talk.get("/checkpoints/nothing")).body).toMatchObject({ code: "checkpoint_not_found" });
+    expect((await talk.get("/checkpoints?before=nothing")).status).toBe(404);
+  });
+
+  it("are compared by their files, with each other and with what is there now", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    const [head, ...rest] = await talk.checkpoints();
+    const first = rest.at(-1);
+    writeFileSync(join(talk.session.workspace_path ?? "", "a.txt"), "edited");
+    expect((await talk.get(`/checkpoints/${first?.id}/diff?to=${head?.id}`)).body).toMatchObject({
+      from: first?.id,
+      to: head?.id,
+      files: [
+        { path: "a.txt", change: "added", diff: expect.stringContaining("+one") },
+        { path: "b.txt", change: "added" },
+      ],
+    });
+    expect((await talk.get(`/checkpoints/${head?.id}/diff`)).body).toMatchObject({
+      to: null,
+      files: [{ path: "a.txt", change: "modified", diff: expect.stringContaining("-one") }],
+    });
+  });
+});
+
+describe("rewind", () => {
+  it("undoes the last tool action and tries it again", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    const { files, previous_head } = await talk.rewind({ last: "tool" });
+    expect(files).toMatchObject([{ path: "b.txt", change: "deleted" }]);
+    expect([talk.file("a.txt"), talk.file("b.txt")]).toEqual(["one", undefined]);
+    expect(await talk.roles()).toEqual(["user", "assistant", "tool", "assistant", "user", "assistant"]);
+    const { status } = await talk.post("/resume", {});
+    expect(status).toBe(200);
+    expect(talk.file("b.txt")).toBe("two");
+    expect((await talk.roles()).slice(4)).toEqual(["user", "assistant", "tool", "assistant"]);
+    await talk.rewind({ checkpoint_id: previous_head });
+    await talk.say("Hello");
+    expect(talk.on.faults).toEqual([]);
+  });
+
+  it("undoes a turn, shell edits included, and redoes it; what was undone stays readable", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say("Run the command: cp a.txt made-by-shell.txt");
+    const head = (await talk.checkpoints())[0]?.id ?? "";
+    const dry = await talk.rewind({ last: "turn", dry_run: true });
+    expect(dry).toMatchObject({ previous_head: head, files: [{ path: "made-by-shell.txt", change: "deleted" }] });
+    expect(talk.file("made-by-shell.txt")).toBe("one");
+    const moved = await talk.rewind({ last: "turn" });
+    expect(moved.previous_head).toBe(head);
+    expect(talk.file("made-by-shell.txt")).toBeUndefined();
+    expect(await talk.texts()).toEqual([make("a.txt", "one")]);
+    expect(await talk.roles(`&checkpoint_id=${head}`)).toHaveLength(8);
+    await talk.rewind({ checkpoint_id: moved.previous_head });
+    expect(talk.file("made-by-shell.txt")).toBe("one");
+    expect(await talk.roles()).toHaveLength(8);
+    await talk.rewind({ last: "turn" });
+    await talk.rewind({ last: "turn" });
+    expect(talk.file("a.txt")).toBeUndefined();
+    expect(await talk.texts()).toEqual([]);
+    expect((await talk.post("/rewind", { last: "turn" })).body).toMatchObject({
+      code: "nothing_to_rewind",
+      status: 409,
+    });
+    await talk.say("Hello");
+    expect(await talk.texts()).toEqual(["Hello"]);
+    const { body } = await talk.post("/messages/rebuild", {});
+    expect(body).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+  });
+
+  it("takes the conversation or the files alone", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    await talk.rewind({ last: "turn", restore: ["conversation"] });
+    expect([await talk.texts(), talk.file("b.txt")]).toEqual([[make("a.txt", "one")], "two"]);
+    const first = (await talk.checkpoints()).at(-1)?.id;
+    await talk.rewind({ checkpoint_id: first, restore: ["files"] });
+    expect([await talk.texts(), talk.file("a.txt"), talk.file("b.txt")]).toEqual([
+      [make("a.txt", "one")],
+      undefined,
+      undefined,
+    ]);
+    await talk.say("Hello");
+    expect(talk.file("a.txt")).toBeUndefined();
+  });
+
+  it("is refused with the list of files that others have changed, unless forced", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const file = join(talk.session.workspace_path ?? "", "a.txt");
+    writeFileSync(file, "a person's");
+    const refused = await talk.post("/rewind", { last: "turn" });
+    expect(refused).toMatchObject({ status: 409, body: { code: "file_conflict", details: { files: ["a.txt"] } } });
+    expect([talk.file("a.txt"), await talk.texts()]).toEqual(["a person's", [make("a.txt", "one")]]);
+    await talk.rewind({ last: "turn", force: true });
+    expect(talk.file("a.txt")).toBeUndefined();
+  });
+
+  it("is refused while a run is active", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const sent = await talk.on.ask(`/sessions/${talk.session.id}/messages`, {
+      method: "POST",
+      json: { content: "Run the command: sleep 30" },
+      headers: { Prefer: "respond-async" },
+    });
+    expect(sent.status).toBe(202);
+    expect((await talk.post("/rewind", { last: "turn" })).body).toMatchObject({ code: "session_busy", status: 409 });
+    await talk.post("/abort", {});
+  });
+
+  it("brings back a folder that was lost", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    rmSync(talk.session.workspace_path ?? "", { recursive: true });
+    await talk.rewind({ last: "turn", force: true });
+    await talk.say("List the files in this directory.");
+    expect([talk.file("a.txt"), talk.file("b.txt")]).toEqual(["one", undefined]);
+  });
+});
+
+describe("fork", () => {
+  it("starts a session there with its files; both live on, and the child survives", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const asked = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say(make("b.txt", "two"));
+    const { status, body } = await talk.post<Session>("/fork", { message_id: asked[3]?.id, title: "another way" });
+    expect([status, body.title, body.parent?.session_id]).toEqual([201, "another way", talk.session.id]);
+    const fork = talkTo(talk.on, body);
+    expect([fork.file("a.txt"), fork.file("b.txt")]).toEqual(["one", undefined]);
+    await fork.say(make("c.txt", "three"));
+    expect([talk.file("c.txt"), fork.file("c.txt")]).toEqual([undefined, "three"]);
+    expect(await fork.texts()).toEqual([make("a.txt", "one"), make("c.txt", "three")]);
+    const again = talkTo(talk.on, (await fork.post<Session>("/fork", {})).body);
+    await talk.on.ask(`/sessions/${talk.session.id}`, { method: "DELETE" });
+    await again.say(make("d.txt", "four"));
+    expect(["a.txt", "c.txt", "d.txt"].map(again.file)).toEqual(["one", "three", "four"]);
+    await again.rewind({ last: "turn" });
+    expect([again.file("a.txt"), again.file("d.txt")]).toEqual(["one", undefined]);
+    expect(talk.on.faults).toEqual([]);
+  });
+
+  it("without files begins with an empty folder; an unknown agent is refused", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const bare = talkTo(talk.on, (await talk.post<Session>("/fork", { files: false })).body);
+    await bare.say("Hello");
+    expect(bare.file("a.txt")).toBeUndefined();
+    expect((await talk.post("/fork", { agent_name: "nobody" })).body).toMatchObject({
+      code: "unknown_agent",
+      status: 422,
+    });
+  });
+});
+
+describe("edit and regenerate", () => {
+  it("a message that answers an earlier one branches there, and the tree can be followed by parent_id", async () => {
+    const talk = await startTalk();
+    await talk.say("My name is Ann");
+    const [, greeting] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say("Hello once more");
+    const head = (await talk.checkpoints())[0]?.id;
+    await talk.say("Hello instead", { parent_id: greeting?.id });
+    expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead"]);
+    const { messages } = (await talk.get<{ messages: { parent_id: string }[] }>("/messages?order=asc")).body;
+    expect(messages[2]?.parent_id).toBe(greeting?.id);
+    expect(await talk.roles(`&checkpoint_id=${head}`)).toHaveLength(4);
+    expect((await talk.post("/messages/rebuild", {})).body).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+    await talk.say("And on");
+    expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead", "And on"]);
+  });
+});
+
+describe("scopes", () => {
+  it("another's session is not found, by any of the routes", async () => {
+    const scoping = { enabled: true, keys: ["user"] };
+    const talk = await startTalk();
+    expect(talk.on.faults).toEqual([]);
+    const { startTestServer } = await import("../http/test-server.ts");
+    const on = await startTestServer({ scoping });
+    const ann = { "X-Cognition-Scope-User": "ann" };
+    const bob = { "X-Cognition-Scope-User": "bob" };
+    const session = await on.createSession({}, ann);
+    const ask = (path: string, json?: unknown) =>
+      on.ask(`/sessions/${session.id}${path}`, {
+        headers: bob,
+        ...(json === undefined ? {} : { method: "POST", json }),
+      });
+    for (const path of ["/checkpoints", "/checkpoints/x", "/checkpoints/x/diff"])
+      expect((await ask(path)).status).toBe(404);
+    expect((await ask("/fork", {})).status).toBe(404);
+    expect((await ask("/rewind", { last: "turn" })).status).toBe(404);
+  });
+});
