@@ -28,11 +28,11 @@ export interface Call<N extends RouteName = RouteName> {
 }
 
 /** The value of the route's `response` schema, sent as JSON with the route's status; a `Response` for anything else. */
-export type Reply<N extends RouteName> =
+type Reply<N extends RouteName> =
   | Response
   | ((typeof ROUTES)[N] extends { readonly response: infer S extends z.ZodType } ? z.input<S> : undefined);
 
-export type Handler<N extends RouteName> = (call: Call<N>) => Promise<Reply<N>>;
+type Handler<N extends RouteName> = (call: Call<N>) => Promise<Reply<N>>;
 
 /** One handler for each route of the contract. A file of routes/ gives those of its noun. */
 export type Handlers = { readonly [N in RouteName]: Handler<N> };
