@@ -63,7 +63,10 @@ export function createStreams(parts: StreamParts): Streams {
     return response.status === 204 ? undefined : response;
   }
 
-  /** Opens a run by a POST; once its id is known, the run itself is asked for, since keys are forgotten after a day. */
+  /**
+   * Opens a run by a POST. Once its id and a position in it are known, the run itself is asked for, since keys are forgotten
+   * after a day. The id alone does not do: a run that was answered has its old question in the log, which would end the stream.
+   */
   function runByPost(path: string, session_id: string, body: unknown, options: SendOptions): RunStream {
     const headers = {
       ...STREAM,
@@ -74,15 +77,17 @@ export function createStreams(parts: StreamParts): Streams {
       ...parts,
       ...options,
       async connect(after, run_id) {
-        if (run_id !== undefined) return getStream(runPath(session_id, run_id), after ?? 0, { ...options, after: 0 });
-        const position = after === undefined ? {} : { "Last-Event-ID": String(after) };
-        return transport.send({
+        if (run_id !== undefined && after !== undefined) {
+          return getStream(runPath(session_id, run_id), after, { signal: options.signal });
+        }
+        const response = await transport.send({
           method: "POST",
           path,
           body: JSON.stringify(body),
-          headers: { ...headers, ...position },
+          headers,
           signal: options.signal,
         });
+        return response.status === 204 ? undefined : response;
       },
     });
   }

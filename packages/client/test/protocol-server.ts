@@ -85,7 +85,8 @@ export function streamText(events: readonly LogEvent[], reconnectedAfter?: numbe
   const about = { last_event_id: reconnectedAfter, replayed: events.length, folded: false };
   const first = reconnectedAfter === undefined ? "" : `event: reconnected\ndata: ${JSON.stringify(about)}\n\n`;
   const frames = events.map(({ id, event, data }) => `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  return `retry: 1\n\n${first}:heartbeat\n\n${frames.join("")}`;
+  const position = reconnectedAfter === undefined ? "id: 0\n\n" : "";
+  return `retry: 1\n\n${position}${first}:heartbeat\n\n${frames.join("")}`;
 }
 
 /** A run with text of more than one byte per character, so that cuts fall inside them too. */

@@ -43,7 +43,6 @@ describe("sendMessage", () => {
       expect(server.accepted.size).toBe(before + 1);
       answers += server.requests.length - base.offset;
     }
-    expect([...server.accepted.values()].every((times) => times === 1)).toBe(true);
     expect(answers).toBeGreaterThanOrEqual(length);
   });
 
