@@ -42,7 +42,7 @@ function endOf({ begun, calls }: RunScope, call: ToolCallRecord) {
   const { name, tool_call_id } = call;
   const known = begun.get(callName(call));
   const about = known?.about ?? {};
-  if (!known || calls.has(callName(call))) {
+  if (!known || known.opaque || calls.has(callName(call))) {
     return { outcome: "unknown" as const, output: reasonOf(name, "unknown"), result: null, about };
   }
   if (known.late === undefined) {

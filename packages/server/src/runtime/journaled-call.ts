@@ -50,6 +50,7 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
     agent_name: journaled.caller.agent_name,
     about: about(journaled.caller),
     exit_code: null,
+    opaque: journaled.rethrow ?? false,
   };
   const name = callName(key);
   const performing = perform(scope, keyed, callScope);

@@ -50,6 +50,8 @@ export interface CallScope {
   exit_code: number | null;
   /** How many commands it has run. */
   commands?: number;
+  /** A LangChain tool of a user's: whether it has stopped when its call was given up, nobody can see. */
+  opaque: boolean;
   /** The tool's own promise, which goes on when the call was given up. */
   own?: Promise<unknown>;
   /** What it came to, as text, if it ended well. */

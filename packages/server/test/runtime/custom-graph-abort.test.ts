@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -5,6 +6,7 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { OfflineModel } from "../../src/model/offline/offline-model.ts";
+import { journalTool } from "../../src/runtime/journal-tool.ts";
 import { dataOf, eventsOf, type Started, say, send, startRuntime } from "./started-runtime.ts";
 
 const startGraph = (graph: object) => startRuntime({ graphs: { own: graph }, session: { agent_name: "own" } });
@@ -59,5 +61,31 @@ describe("abort of a user's own graph", () => {
       .join("");
     expect(dataOf(events, "done")).toMatchObject([{ status: "aborted", assistant_data: { content: said } }]);
     expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
+  });
+
+  it("a tool in the journal that does not heed the signal is unknown: LangChain lets go of it before it ends", async () => {
+    const effects: string[] = [];
+    const stubborn = tool(
+      async () => {
+        await delay(500);
+        effects.push("landed");
+        return "launched";
+      },
+      { name: "launch", description: "", schema: z.object({}) },
+    );
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("work", async (_, config) => {
+        await journalTool(stubborn).invoke({}, config);
+        return {};
+      })
+      .addEdge(START, "work")
+      .compile();
+    const started = await startGraph(graph);
+    const run_id = await send(started, "go");
+    await expect.poll(() => started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
+    await started.runtime.engine.abort(started.session.id);
+    expect(dataOf(await eventsOf(started, run_id), "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+    await expect.poll(() => effects).toEqual(["landed"]);
+    expect(await started.storage.listToolCalls(run_id)).toMatchObject([{ status: "unknown" }]);
   });
 });
