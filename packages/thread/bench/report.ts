@@ -34,6 +34,8 @@ A step is one model call and one tool call of a \`createAgent\` agent with a mod
 450 bytes, with durability "sync". Every side and length ran in a process of its own, all sides in turn; the figures are
 medians over ${roundsOf(summary)} rounds (the official savers at more than 200 steps: one).
 ${isBusy(summary) ? BUSY : ""}
+- a saver that stores nothing: the floor. LangGraph makes the same checkpoints and writes for it and hands them over; what
+  it adds to no checkpointer is LangGraph's own, what a saver adds to it is the saver's.
 - first: steps 11–50; last: the final 40; both are medians. mean: all steps from the 11th on.
 - CPU: of the agent's process, per step over the whole run; other work on the machine shows in it too, but less than in the others.
 - written: bytes given to the file (SQLite), or of write-ahead log (PostgreSQL).
