@@ -5,13 +5,15 @@ import { EXIT } from "../exit-code.ts";
 import { plainText, printJson } from "../terminal/print.ts";
 
 export const command: Command = {
-  usage: "<session> (--last turn | --last tool | --checkpoint <id> | --message <id>) [--dry-run] [--force] [--json]",
+  usage:
+    "<session> (--last turn | --last tool | --checkpoint <id> | --message <id>) [--no-files] [--dry-run] [--force] [--json]",
   arguments: [1, 1],
   options: {
     ...CONNECTION_OPTIONS,
     checkpoint: { type: "string" },
     message: { type: "string" },
     last: { type: "string" },
+    "no-files": { type: "boolean" },
     "dry-run": { type: "boolean" },
     force: { type: "boolean" },
     json: { type: "boolean" },
@@ -19,6 +21,7 @@ export const command: Command = {
   help: [
     "--last turn              before your last message; --last tool: before the agent's last action",
     "--checkpoint, --message  any other point of `cognition log`",
+    "--no-files               the conversation alone; files stay as they are",
     "--dry-run                only tell what would change",
     "--force                  also over files that others changed since",
     "--json                   as the API gives it",
@@ -31,7 +34,12 @@ export const command: Command = {
     const connection = await connect(context, args);
     try {
       const force = args.flag("force");
-      const result = await connection.client.rewindSession(session_id, { ...place, dry_run, force });
+      const result = await connection.client.rewindSession(session_id, {
+        ...place,
+        ...(args.flag("no-files") && { restore: ["conversation"] }),
+        dry_run,
+        force,
+      });
       if (args.flag("json")) printJson(context, result);
       else context.output.write(describe(result, session_id, dry_run));
       return EXIT.ok;
