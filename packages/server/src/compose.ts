@@ -163,7 +163,10 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   });
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
-  const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
+  const sessions = createSessions({
+    ...{ storage, agents, models, sandboxes, engine, ...workspace },
+    settleFiles: (session) => workspaces.settle(session, false),
+  });
   const chats = createChats({ storage, sessions, storeFor: createChatStores(storage, config) });
   const tasks = createTasks(storage);
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });

@@ -174,7 +174,7 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
     skillFiles: options.skills,
     middleware: options.middleware,
     contextParts: ({ work }) => ({
-      store,
+      store: store.recordedFor(work.claimed.thread_id),
       artifacts: options.artifactsFor({
         scope: work.session.scopes,
         session_id: work.session.id,

@@ -28,6 +28,8 @@ export interface SessionsOptions {
   readonly isolation: WorkspaceIsolation;
   /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
   readonly refuse_given_paths: boolean;
+  /** Finishes what a rewind has begun, before anybody sees the files. */
+  readonly settleFiles?: (session: Session) => Promise<void>;
 }
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
@@ -82,8 +84,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (ownsFolder(session)) await rm(workspaceOf(root, session), { recursive: true, force: true });
     },
     async openFiles(session_id, scope) {
-      const folder = workspaceOf(root, await find(session_id, scope));
+      const session = await find(session_id, scope);
+      const folder = workspaceOf(root, session);
       await mkdir(folder, { recursive: true });
+      await options.settleFiles?.(session);
       return (await sandboxes.open(session_id, folder)).files;
     },
   };

@@ -83,15 +83,17 @@ export interface CheckpointInsert {
   parent_id: string | null;
   body: Uint8Array;
   metadata: string;
+  /** The files of the workspace as they were. */
+  snapshot: string | null;
 }
 
 const CHECKPOINTS = textByRows(
-  (dialect, rows) => `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
-    select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
-    from threads t, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text"])} v
+  (dialect, rows) => `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
+    select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7
+    from threads t, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text", "text"])} v
     where t.thread_id = ?
     on conflict (thread, ns, checkpoint_id) do update
-    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id`,
+    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`,
 );
 
 /** The same id again replaces what it held, and keeps its place in the order. */
@@ -111,6 +113,7 @@ export function insertCheckpoints(
       row.parent_id,
       row.body,
       row.metadata,
+      row.snapshot,
     ]);
     return { sql: CHECKPOINTS(dialect, portion.length), params: [...params, thread_id], prepare: true };
   });

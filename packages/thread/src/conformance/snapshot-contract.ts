@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { LEASE } from "../checkpoint/lease.ts";
 import { EMPTY_TREE, encodeTree, encodeTreeChange, hashBlob, hashTree, type TreeEntry } from "../snapshot/tree.ts";
 import type { NewSnapshotObject } from "../snapshot-store.ts";
 import type { Storage } from "../storage.ts";
+import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { NO_TIME, startRun } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
@@ -141,6 +143,23 @@ export function snapshotContract(open: OpenStorage): void {
       const late = { thread_id, snapshot_id: root.hash, objects: [], bytes: 0, lease };
       await expect(storage.snapshots.saveSnapshot(late)).rejects.toMatchObject({ code: "stale_epoch" });
       expect(await storage.snapshots.currentSnapshot(thread_id)).toBeNull();
+    });
+
+    test("is named by the checkpoints of the run that saved it, each by its own", async ({ storage }) => {
+      const { lease } = await startRun(storage);
+      const saver = await storage.getCheckpointer();
+      let snapshot: string | undefined = "first";
+      const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
+      const one = await put(saver, lease.thread_id, { a: 1 }, { configurable });
+      snapshot = "second";
+      const two = await put(saver, one, { a: 2 }, { configurable });
+      snapshot = undefined;
+      const three = await put(saver, two, { a: 3 }, { configurable });
+      const ids = [one, two, three].map(({ checkpoint }) => checkpoint.id);
+      expect([...(await storage.snapshots.snapshotsOf(lease.thread_id, ids))]).toEqual([
+        [ids[0], "first"],
+        [ids[1], "second"],
+      ]);
     });
 
     test("of a thread that is not there can't be saved", async ({ storage }) => {

@@ -49,6 +49,7 @@ const READ_ONLY = new Set([
   "tasks.listTasks",
   "apiKeys.findApiKey",
   "apiKeys.listApiKeys",
+  "timeline.readTimeline",
   "snapshots.missingObjects",
   "snapshots.readObjects",
   "snapshots.currentSnapshot",

@@ -1,0 +1,213 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { Scene } from "./scene.ts";
+
+type Files = Record<string, string>;
+
+/** A point that the session can go back to. */
+interface Point {
+  checkpoint_id: string;
+  texts: string[];
+  /** The files as they were stored there. */
+  files: Files;
+  artifacts: Files;
+}
+
+/** What a person would expect, kept in a few plain values. */
+export interface Model {
+  texts: string[];
+  /** What is in the folder, and where the storage says that it stands. */
+  files: Files;
+  standing: Files;
+  artifacts: Files;
+  points: Point[];
+  previous: Point | undefined;
+  count: number;
+}
+
+export const emptyModel = (): Model => ({
+  ...{ texts: [], files: {}, standing: {}, artifacts: {}, points: [], previous: undefined },
+  count: 0,
+});
+
+const KINDS = [
+  "message",
+  "tool",
+  "edit",
+  "shell",
+  "artifact",
+  "fork",
+  "rewind",
+  "redo",
+  "retry",
+  "abort",
+  "crash",
+  "prune",
+] as const;
+type Kind = (typeof KINDS)[number];
+
+export interface Operation {
+  kind: Kind;
+  pick: number;
+}
+
+/** What makes points, and what goes between them, more often than what only disturbs. */
+const WEIGHTS: Record<Kind, number> = {
+  ...{ message: 3, tool: 5, edit: 3, shell: 3, artifact: 3, fork: 1, rewind: 6, redo: 2, retry: 2 },
+  ...{ abort: 1, crash: 1, prune: 1 },
+};
+
+export function sequences(length: number): fc.Arbitrary<Operation[]> {
+  const kinds = KINDS.flatMap((kind) => Array.from({ length: WEIGHTS[kind] }, () => kind));
+  const operation = fc.record({ kind: fc.constantFrom(...kinds), pick: fc.nat(1_000) });
+  return fc.array(operation, { minLength: length, maxLength: length + 10 });
+}
+
+/** One operation on both, and then both must say the same. */
+export async function step(scene: Scene, model: Model, { kind, pick }: Operation): Promise<void> {
+  await OPERATIONS[kind](scene, model, pick);
+  const what = `after ${kind} ${pick}`;
+  expect(await scene.texts(), `conversation ${what}`).toEqual(model.texts);
+  expect(scene.files(), `files ${what}`).toEqual(model.files);
+  expect(await scene.artifacts(), `artifacts ${what}`).toEqual(model.artifacts);
+}
+
+type Run = (scene: Scene, model: Model, pick: number) => Promise<void>;
+
+const OPERATIONS: Record<Kind, Run> = {
+  message: (scene, model) => turn(scene, model, `Hello number ${model.count++}`, () => undefined),
+  tool: (scene, model) => {
+    const name = `f${model.count++}.txt`;
+    return turn(scene, model, `Create a file named ${name} containing exactly the word ${name}`, (files) => {
+      files[name] = name;
+    });
+  },
+  shell: async (scene, model, pick) => {
+    const names = Object.keys(model.files).toSorted();
+    const from = names[pick % Math.max(names.length, 1)];
+    if (from === undefined) return;
+    const to =
+      names[(pick * 7) % names.length] === from ? `copy${model.count++}` : (names[(pick * 7) % names.length] ?? "");
+    await turn(scene, model, `Run the command: cp ${from} ${to}`, (files) => {
+      files[to] = files[from] ?? "";
+    });
+  },
+  edit: async (scene, model, pick) => {
+    const names = Object.keys(model.files).toSorted();
+    const name = pick % 2 === 0 || names.length === 0 ? `own${model.count++}` : (names[pick % names.length] ?? "");
+    const text = `edited ${model.count++}`;
+    scene.edit(name, text);
+    model.files = { ...model.files, [name]: text };
+  },
+  artifact: async (scene, model, pick) => {
+    const names = Object.keys(model.artifacts).toSorted();
+    const reader = { session_id: scene.session.id };
+    const content = `content ${model.count++}`;
+    const name = pick % 2 === 0 || names.length === 0 ? `a${model.count++}` : (names[pick % names.length] ?? "");
+    if (name in model.artifacts) {
+      const { artifacts } = await scene.storage.artifacts.listArtifacts(reader, { name });
+      await scene.storage.artifacts.updateArtifact(artifacts[0]?.id ?? "", { content }, reader);
+    } else {
+      const fields = { name, artifact_type: "artifact" as const, visibility: "private" as const, content };
+      await scene.storage.artifacts.createArtifact({ ...fields, session_id: scene.session.id });
+    }
+    model.artifacts = { ...model.artifacts, [name]: content };
+  },
+  rewind: async (scene, model, pick) => {
+    const point = model.points[pick % Math.max(model.points.length, 1)];
+    if (point) await goTo(scene, model, point);
+  },
+  redo: async (scene, model) => {
+    if (model.previous) await goTo(scene, model, model.previous);
+  },
+  retry: async (scene, model) => {
+    const result = (await scene.storage.listMessagesForSession(scene.session.id)).findLast(
+      ({ role }) => role === "tool",
+    );
+    const last = (await scene.storage.listMessagesForSession(scene.session.id)).at(-1);
+    // Only where the tool was the last turn's, and nobody has touched the files since.
+    const ofLastTurn = result !== undefined && result.run_id === last?.run_id;
+    if (!ofLastTurn || JSON.stringify(model.files) !== JSON.stringify(model.standing)) return;
+    const artifacts = model.artifacts;
+    if (JSON.stringify(artifacts) !== JSON.stringify(model.points.at(-1)?.artifacts)) return;
+    await scene.rewind({ last: "tool", restore: ["conversation", "files"] });
+    const roles = (await scene.storage.listMessagesForSession(scene.session.id)).map(({ role }) => role);
+    expect(roles.at(-1), "the result is undone").toBe("assistant");
+    await scene.goOn();
+    await remember(scene, model);
+  },
+  fork: async (scene, model) => {
+    const point = model.points.at(-1);
+    if (!point) return;
+    const body = { checkpoint_id: point.checkpoint_id, files: true };
+    scene.session = await scene.runtime.timeline.fork(await scene.current(), body);
+    Object.assign(model, {
+      texts: point.texts,
+      files: point.files,
+      standing: point.files,
+      artifacts: {},
+      previous: undefined,
+    });
+    model.points = [{ ...point, artifacts: {} }];
+  },
+  abort: async (scene, model) => {
+    const text = "Run the command: sleep 30";
+    await scene.abort(text);
+    model.texts = [...model.texts, text];
+    model.standing = model.files;
+    await remember(scene, model);
+  },
+  crash: (scene) => scene.reopen(),
+  prune: async (scene, model) => {
+    const saver = await scene.storage.getCheckpointer();
+    await saver.prune({ thread_id: scene.session.thread_id, keep_last: 5 });
+    const left = new Set(
+      (await scene.storage.timeline.readTimeline(scene.session.id, { limit: 500 })).map((entry) => entry.checkpoint_id),
+    );
+    model.points = model.points.filter(({ checkpoint_id }) => left.has(checkpoint_id));
+    if (model.previous)
+      expect(left.has(model.previous.checkpoint_id), "what can be redone survives a prune").toBe(true);
+  },
+};
+
+async function turn(scene: Scene, model: Model, text: string, effect: (files: Files) => void): Promise<void> {
+  await scene.say(text);
+  model.texts = [...model.texts, text];
+  const files = { ...model.files };
+  effect(files);
+  model.files = files;
+  model.standing = files;
+  await remember(scene, model);
+}
+
+async function remember(scene: Scene, model: Model): Promise<void> {
+  const { texts, standing: files, artifacts } = model;
+  model.points.push({ checkpoint_id: await scene.head(), texts, files, artifacts });
+  model.previous = undefined;
+}
+
+/** What the storage knows goes there; what only the folder has stays, or is in the way. */
+async function goTo(scene: Scene, model: Model, { checkpoint_id, texts, files, artifacts }: Point): Promise<void> {
+  const changed = [...new Set([...Object.keys(model.standing), ...Object.keys(files)])].filter(
+    (name) => model.standing[name] !== files[name],
+  );
+  const inTheWay = changed.filter(
+    (name) => model.files[name] !== model.standing[name] && model.files[name] !== files[name],
+  );
+  if (inTheWay.length > 0) {
+    await expect(scene.rewind({ checkpoint_id })).rejects.toMatchObject({
+      code: "file_conflict",
+      details: { files: inTheWay.toSorted() },
+    });
+    return;
+  }
+  const from = { texts: model.texts, files: model.standing, artifacts: model.artifacts };
+  const { previous_head } = await scene.rewind({ checkpoint_id });
+  const now = { ...model.files };
+  for (const name of changed) {
+    if (files[name] === undefined) delete now[name];
+    else now[name] = files[name];
+  }
+  Object.assign(model, { texts, files: now, standing: files, artifacts });
+  model.previous = { checkpoint_id: previous_head ?? "", ...from };
+}
