@@ -88,6 +88,7 @@ function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<vo
   if (!row) throw new AppError("checkpoint_not_found", `Thread ${from} has no checkpoint ${checkpoint_id}`);
   yield* all(copyCheckpoint(run, source, copy, row.seq));
   yield* all(copySubgraphs(run, source, copy, row.seq));
+  if (!mayLean(bodyOf(row))) return;
   // A delta channel's value is in the writes of its ancestors, up to the one that has a snapshot.
   const [noted] = yield* all([
     run("select metadata from checkpoints where thread = ? and ns = '' and metadata like ?", [
@@ -100,6 +101,15 @@ function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<vo
     row = (yield* all([find(row.parent_id)]))[0]?.rows[0] as unknown as SourceRow | undefined;
     if (row) yield* all(copyCheckpoint(run, source, copy, row.seq));
   }
+}
+
+/** Whether it could lean on its parent at all: that it does is known only from a look at the whole thread. */
+function mayLean({ v, channels }: CheckpointBody): boolean {
+  const isOwn = (name: string) => !name.startsWith("__") && !name.startsWith("branch:");
+  return (
+    v < 4 ||
+    Object.entries(channels).some(([name, [version, value]]) => isOwn(name) && version !== null && value === undefined)
+  );
 }
 
 function bodyOf({ body, checkpoint_id }: SourceRow): CheckpointBody {
@@ -128,7 +138,7 @@ function copyCheckpoint(run: Run, source: number, copy: number, seq: number): St
  * those that keep their state from one call to the next (their namespace names no task) what they had last.
  */
 function copySubgraphs(run: Run, source: number, copy: number, seq: number): Statement[] {
-  const within = `c.thread = ? and c.ns <> '' and (
+  const within = `c.thread = ? and c.ns > '' and (
     (c.seq > ? and c.seq < coalesce(
       (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1))
     or (c.ns not like '%:%' and c.seq =

@@ -69,7 +69,7 @@ function emptyBody(): Uint8Array {
 function* forkSubgraphs(run: (sql: string, params: SqlValue[]) => Statement, thread: number, seq: number): Tx<void> {
   const [found] = yield* all([
     run(
-      `select c.ns, c.seq from checkpoints c where c.thread = ? and c.ns <> '' and c.ns not like '%:%'
+      `select c.ns, c.seq from checkpoints c where c.thread = ? and c.ns > '' and c.ns not like '%:%'
          and c.seq = (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < coalesce(
            (select min(r.seq) from checkpoints r where r.thread = c.thread and r.ns = '' and r.seq > ?), c.seq + 1))`,
       [thread, seq],

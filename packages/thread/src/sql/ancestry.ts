@@ -42,13 +42,16 @@ export interface Way {
   redone: Ancestor[];
 }
 
-/** Far enough for every step of a long run; what is further back is looked for in a second go. */
-const FAR = 512;
-const EVERY = 1_000_000_000;
+/** Most ways are short, whatever the thread's length: what is further back is looked for in further goes. */
+const FAR = [32, 512, 1_000_000_000];
 
 export function* readWay(db: Database, thread: number, from: string, to: string): Tx<Way> {
-  const near = yield* lookBack(db, thread, from, to, FAR);
-  return near.common === undefined ? yield* lookBack(db, thread, from, to, EVERY) : near;
+  let way: Way | undefined;
+  for (const limit of FAR) {
+    way = yield* lookBack(db, thread, from, to, limit);
+    if (way.common !== undefined) break;
+  }
+  return way ?? { common: undefined, undone: [], redone: [] };
 }
 
 function* lookBack(db: Database, thread: number, from: string, to: string, limit: number): Tx<Way> {

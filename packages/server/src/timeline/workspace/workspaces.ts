@@ -12,7 +12,7 @@ import { applyRestore, checkRestore } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 import { createTurns } from "./turns.ts";
-import { createWorkspaceThread } from "./workspace-thread.ts";
+import { createWorkspaceThread, type WorkspaceThread } from "./workspace-thread.ts";
 
 export interface WorkspacesOptions {
   snapshots: SnapshotStore;
@@ -23,6 +23,8 @@ export interface WorkspacesOptions {
   /** What the snapshots of one scope may take. */
   quota_bytes?: number;
   now?: () => number;
+  /** What looks at files and writes them. */
+  thread?: WorkspaceThread;
   /** A step whose files could not be stored; its run goes on. */
   onError(error: unknown): void;
 }
@@ -108,7 +110,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 function partsOf(options: WorkspacesOptions): RunWorkspaceParts {
   return {
     store: options.snapshots,
-    thread: createWorkspaceThread(),
+    thread: options.thread ?? createWorkspaceThread(),
     limits: { maxFileBytes: options.max_file_bytes ?? MAX_FILE_BYTES, exclude: [".cognition"] },
     quota_bytes: options.quota_bytes ?? QUOTA_BYTES,
     markers: createFolderMarkers(options.root),
