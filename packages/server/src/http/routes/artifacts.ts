@@ -1,4 +1,11 @@
-import { AppError, type ArtifactAccess, type ArtifactEncoding, type ArtifactPage } from "@cognition/contract";
+import {
+  AppError,
+  type ArtifactAccess,
+  type ArtifactEncoding,
+  type ArtifactPage,
+  type CreateArtifact,
+  type Scope,
+} from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
 import type { Call, Handlers } from "../handler.ts";
 import { pageInfo } from "./page.ts";
@@ -15,10 +22,11 @@ type Names =
   | "diffArtifact";
 
 export interface ArtifactRoutes {
-  readonly storage: Pick<Storage, "artifacts">;
+  readonly storage: Pick<Storage, "artifacts" | "getRun">;
 }
 
-export function artifactRoutes({ storage: { artifacts } }: ArtifactRoutes): Pick<Handlers, Names> {
+export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Names> {
+  const { artifacts } = storage;
   return {
     listArtifacts: async (call) => {
       const { artifact_type, visibility, name, limit, offset } = call.query;
@@ -33,6 +41,7 @@ export function artifactRoutes({ storage: { artifacts } }: ArtifactRoutes): Pick
     },
     createArtifact: async ({ body, scope }) => {
       const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;
+      await requireRun(storage, body, scope);
       return artifacts.createArtifact({
         ...fields,
         content: decode(content, encoding),
@@ -74,6 +83,18 @@ export function artifactRoutes({ storage: { artifacts } }: ArtifactRoutes): Pick
       return artifacts.diffVersions(call.params.id, from, to, readerOf(call));
     },
   };
+}
+
+/** Nobody says of his work that another's run made it. */
+async function requireRun(
+  storage: ArtifactRoutes["storage"],
+  { run_id, session_id }: CreateArtifact,
+  scope: Scope | undefined,
+): Promise<void> {
+  if (run_id === null) return;
+  const run = await storage.getRun(run_id, scope);
+  if (session_id === null || run.session_id === session_id) return;
+  throw new AppError("run_not_found", `There is no run ${run_id} in session ${session_id}; nothing was stored`);
 }
 
 function readerOf({ scope, query }: Pick<Call, "scope"> & { query: ArtifactAccess }): ArtifactReader {

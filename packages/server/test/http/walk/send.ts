@@ -1,0 +1,49 @@
+import { ROUTES, type Route, type RouteName } from "@cognition/contract";
+
+export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+
+/** A request as its route's schemas see it. */
+export interface Parts {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+export function urlOf(name: RouteName, { path = {}, query = {} }: Parts): string {
+  const { path: pattern } = ROUTES[name] as Route;
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(String(path[field])));
+  const search = new URLSearchParams();
+  for (const [field, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) search.append(field, String(each));
+  }
+  return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+/** JSON where streams could be had too: a stream of the log would never end. */
+export function send(ask: Ask, name: RouteName, parts: Parts, headers: Record<string, string>): Promise<Response> {
+  const { method, body: kind } = ROUTES[name] as Route;
+  const body = kind === undefined ? {} : { body: kind === "bytes" ? String(parts.body) : JSON.stringify(parts.body) };
+  return ask(urlOf(name, parts), { method, headers: { Accept: "application/json", ...headers }, ...body });
+}
+
+/** The values at a place such as `body.decisions[].id`. */
+export function valuesAt(parts: Parts, place: string): unknown[] {
+  let found: unknown[] = [parts];
+  for (const step of place.split(".")) {
+    const field = step.replace("[]", "");
+    found = found.map((value) => (value as Record<string, unknown> | undefined)?.[field]);
+    if (step.endsWith("[]")) found = found.flatMap((value) => (Array.isArray(value) ? value : []));
+    found = found.filter((value) => value !== undefined && value !== null);
+  }
+  return found;
+}
+
+/** The same request with another value at that place. */
+export function replaceAt<T>(parts: T, place: string, value: unknown): T {
+  const [step = "", ...rest] = place.split(".");
+  const field = step.replace("[]", "");
+  const inner = (parts as Record<string, unknown>)[field];
+  const change = (old: unknown) => (rest.length === 0 ? value : replaceAt(old, rest.join("."), value));
+  const changed = step.endsWith("[]") ? (inner as unknown[]).map(change) : change(inner);
+  return { ...parts, [field]: changed };
+}
