@@ -71,6 +71,27 @@ export async function branch(work: Work): Promise<void> {
   await converse(work, place, "graph");
 }
 
+/** Back, forward again, off to a session of its own, and on from an earlier checkpoint within a run. */
+export async function travel(work: Work): Promise<void> {
+  const { storage, ledger } = work;
+  const place = await openSession(work);
+  const { session_id } = place;
+  await converse(work, place, "graph");
+  await converse(work, place, "graph");
+  const points = await storage.timeline.readTimeline(session_id);
+  const [head, earlier] = [points[0]?.checkpoint_id ?? null, points.at(-2)?.checkpoint_id ?? null];
+  const going = { session_id, conversation: true, artifacts: true, memory: true };
+  const back = await storage.timeline.rewindSession({ ...going, checkpoint_id: earlier, expected_head: head });
+  await storage.timeline.rewindSession({ ...going, checkpoint_id: back.previous_head, expected_head: back.head });
+  const fork = await storage.timeline.forkSession({ session_id, checkpoint_id: earlier as string, files: false });
+  ledger.write({ t: "session", session_id: fork.id, thread_id: fork.thread_id });
+  await converse(work, { session_id: fork.id, thread_id: fork.thread_id }, "graph");
+  await admit(work, session_id, "graph");
+  const claimed = await claim(work, session_id);
+  await storage.timeline.branchThread(claimed, earlier as string);
+  await carryOut(work, claimed);
+}
+
 /** Copies share what is stored; pruning and deleting one of them leaves the others whole. */
 export async function copies(work: Work): Promise<void> {
   const { saver, ledger, newId } = work;

@@ -9,6 +9,7 @@ import {
   longTalk,
   pausedRuns,
   tidiedTalk,
+  travel,
 } from "./session-steps.ts";
 import { chats, tasks } from "./state-steps.ts";
 import type { Work } from "./work.ts";
@@ -20,6 +21,7 @@ export const steps: Readonly<Record<string, (work: Work) => Promise<void>>> = {
   agentTalk,
   pausedRuns,
   branch,
+  travel,
   copies,
   deletion,
   clearing,
