@@ -43,7 +43,10 @@ function unpackBrowser(): Program {
   if (packages.length === 0) return { missing: "apt-get knows no package chromium; install a Chromium" };
   const unpacked = unpackPackages("chromium", packages);
   if ("missing" in unpacked) return unpacked;
-  const libraries = globSync(join(unpacked.folder, "usr/lib/*-linux-gnu*"));
+  // Some packages keep libraries of their own in a folder below.
+  const libraries = globSync(
+    ["usr/lib/*-linux-gnu*", "usr/lib/*-linux-gnu*/*/"].map((at) => join(unpacked.folder, at)),
+  );
   const program = {
     file: join(unpacked.folder, "usr/lib/chromium/chromium"),
     env: { LD_LIBRARY_PATH: libraries.join(":") },
@@ -53,19 +56,17 @@ function unpackBrowser(): Program {
     : { missing: `the Chromium in ${unpacked.folder} does not run; remove that folder, or install one` };
 }
 
-/** The package and all it needs that is not installed. Asking needs no root and changes nothing. */
+/** The package and all it needs that is not installed. Simulating needs no root and changes nothing. */
 function lacking(name: string): string[] {
-  const ask = () =>
-    spawnSync("apt-get", ["-qq", "-y", "--no-install-recommends", "--print-uris", "install", name], {
-      encoding: "utf8",
-    }).stdout ?? "";
+  const args = ["-qq", "-y", "--simulate", "--no-install-recommends", "install", name];
+  const ask = () => spawnSync("apt-get", args, { encoding: "utf8" }).stdout ?? "";
   let answer = ask();
   if (answer === "") {
     // A fresh image has no package lists.
     spawnSync("apt-get", ["-qq", "update"]);
     answer = ask();
   }
-  return [...answer.matchAll(/^'[^']*' ([^_\s]+)_/gm)].map(([, found = ""]) => found);
+  return [...answer.matchAll(/^Inst (\S+)/gm)].map(([, found = ""]) => found);
 }
 
 function runs(file: string, env: Record<string, string>): boolean {

@@ -85,7 +85,7 @@ export async function startServe(args: readonly string[], options: CliOptions): 
   return { ...running, url };
 }
 
-function watch(child: ChildProcess, streams: readonly Readable[]): RunningCli {
+export function watch(child: ChildProcess, streams: readonly Readable[]): RunningCli {
   let seen = "";
   let from = 0;
   let look = () => {};

@@ -1,0 +1,55 @@
+/**
+ * Gives every line of a file to an agent, each in a session of its own, and writes the answers to another file. Kill it, or
+ * the server, at any moment and start it again with the same arguments: each job is still done by one run, because the keys
+ * that it is sent under are made from the batch's name and the job's number. The server knows keys for a day.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { createClient } from "@cognition/client";
+import { openResults, type Result } from "./results-file.ts";
+
+const { values } = parseArgs({
+  options: {
+    server: { type: "string", default: "http://127.0.0.1:8000" },
+    batch: { type: "string", default: "batch" },
+    jobs: { type: "string", default: "jobs.txt" },
+    results: { type: "string", default: "results.jsonl" },
+    "at-once": { type: "string", default: "4" },
+  },
+});
+
+/** A server that restarts is away for seconds; a batch can wait for it. */
+const PATIENCE = 20;
+const client = createClient({ baseUrl: values.server, retries: PATIENCE, maxReconnects: PATIENCE });
+const jobs = readFileSync(values.jobs, "utf8").split("\n");
+const results = openResults(values.results);
+const waiting = jobs.flatMap((text, job) => (text.trim() === "" || results.done.has(job) ? [] : [{ job, text }]));
+
+async function work(job: number, text: string): Promise<Result> {
+  const key = `${values.batch}-${job}`;
+  const title = `${values.batch} ${job}`;
+  const session = await client.createSession({ title }, { idempotencyKey: `${key}-session` });
+  const run = await client.submitMessage(session.id, text, { idempotencyKey: `${key}-message` });
+  const rest = await client.followRun(session.id, run.id).rest();
+  const end = rest?.event === "done" ? rest.data : undefined;
+  const output = end?.assistant_data?.content ?? "";
+  return {
+    job,
+    session_id: session.id,
+    run_id: run.id,
+    status: end?.status ?? "waiting_for_approval",
+    output: typeof output === "string" ? output : JSON.stringify(output),
+  };
+}
+
+async function workOff(): Promise<void> {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const result = await work(next.job, next.text);
+    results.add(result);
+    console.log(`job ${result.job}: ${result.status}`);
+  }
+}
+
+console.log(`${waiting.length} jobs to do, ${results.done.size} done before`);
+await Promise.all(Array.from({ length: Number(values["at-once"]) }, workOff));
+console.log("all done");

@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Client, createClient } from "@cognition/client";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isGenuine } from "../examples/approval-bot/verify-webhook.ts";
+import { type RunningCli, startServe } from "../packages/cli/test/cli-process.ts";
+import { signWebhook } from "../packages/server/src/webhook/sign-webhook.ts";
+import { freePort } from "../testing/free-port.ts";
+import { startExample } from "../testing/start-example.ts";
+import { createTempDir, type TempDir } from "../testing/temp-dir.ts";
+
+const key = randomBytes(32);
+const secret = `whsec_${key.toString("base64")}`;
+
+let dir: TempDir;
+let client: Client;
+let url: string;
+let hook: string;
+const running: RunningCli[] = [];
+beforeEach(async () => {
+  dir = createTempDir();
+  mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
+  const careful = "---\nname: careful\ndescription: Asks.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
+  writeFileSync(join(dir.path, ".cognition/agents/careful.md"), careful);
+  const env = { COGNITION_WEBHOOKS_SECRETS: secret, COGNITION_WEBHOOKS_ALLOW_ADDRESSES: "127.0.0.1" };
+  const served = await startServe(["--quiet"], { cwd: dir.path, env });
+  running.push(served);
+  url = served.url;
+  client = createClient({ baseUrl: url });
+  hook = `http://127.0.0.1:${await freePort()}/hook`;
+});
+afterEach(async () => {
+  for (const { child } of running) child.kill("SIGKILL");
+  await Promise.all(running.splice(0).map(({ exited }) => exited));
+  dir.remove();
+});
+
+function startBot(): RunningCli {
+  const args = ["--server", url, "--port", new URL(hook).port];
+  const bot = startExample("approval-bot/approval-bot.ts", args, { WEBHOOK_SECRET: secret });
+  running.push(bot);
+  return bot;
+}
+
+/** Sends a command, and gives what became of it once the run has ended. */
+async function command(text: string): Promise<{ id: string; result: () => Promise<string> }> {
+  const { id } = await client.createSession({ agent_name: "careful" });
+  const asked = await client.sendMessage(id, `Run the command: ${text}`, { callback_url: hook }).rest();
+  expect(asked?.event).toBe("interrupt");
+  const result = async () => {
+    await expect.poll(async () => (await client.listRuns(id)).runs[0]?.status, { timeout: 30_000 }).toBe("succeeded");
+    const { messages } = await client.getMessages(id, { role: "tool" });
+    return String(messages[0]?.content);
+  };
+  return { id, result };
+}
+
+test("commands that look are approved, others refused, and who cannot sign is not heard", async () => {
+  const bot = startBot();
+  await bot.until(/waiting for callbacks/);
+  expect(await (await command("echo looked")).result()).toContain("looked");
+  await bot.until(/approve execute .*echo looked/);
+  await bot.until(/session \S+ is done/);
+
+  writeFileSync(join(dir.path, "kept.txt"), "");
+  expect(await (await command(`rm ${join(dir.path, "kept.txt")}`)).result()).toContain("only look");
+  await bot.until(/reject execute .*rm /);
+
+  const forged = await fetch(hook, { method: "POST", body: '{"session_id": "s", "status": "done"}' });
+  expect(forged.status).toBe(401);
+  expect(bot.seen()).not.toContain("session s ");
+});
+
+test("a bot that was down is told later, and decides once", async () => {
+  const { id, result } = await command("echo late");
+  const bot = startBot();
+  expect(await result()).toContain("late");
+  await bot.until(/session \S+ is done/);
+  const { deliveries } = await client.listDeliveries({ session_id: id });
+  const waited = deliveries.find(({ payload }) => payload.status === "waiting");
+  expect(waited).toMatchObject({ status: "delivered" });
+  expect(waited?.attempts.length).toBeGreaterThan(1);
+  await client.redeliver(waited?.id ?? "");
+  await expect.poll(async () => (await client.getDelivery(waited?.id ?? "")).status).toBe("delivered");
+  expect(bot.seen().match(/approve execute/g)).toHaveLength(1);
+});
+
+test("a signature holds for its body, its time and its secret", () => {
+  const [id, timestamp, body] = ["d1", 1_800_000_000, "{}"];
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": `v1,bm8= ${signWebhook([key], { id, timestamp, body })}`,
+  };
+  const now = timestamp * 1000;
+  expect(isGenuine(secret, headers, body, now)).toBe(true);
+  expect(isGenuine(secret, headers, "{ }", now)).toBe(false);
+  expect(isGenuine(secret, headers, body, now + 301_000)).toBe(false);
+  expect(isGenuine(secret, { ...headers, "webhook-id": "d2" }, body, now)).toBe(false);
+  expect(isGenuine(`whsec_${randomBytes(32).toString("base64")}`, headers, body, now)).toBe(false);
+  expect(isGenuine(secret, {}, body, now)).toBe(false);
+});
