@@ -93,12 +93,51 @@ export interface Runtime {
 
 /** Joins the parts. The only place that names them all. */
 export async function compose(options: ComposeOptions): Promise<Runtime> {
-  const { storage, workspace_root: root, env, config = defaultConfig() } = options;
-  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
-  // Before anything that would have to be let go of again.
+  const { storage, workspace_root: root, config = defaultConfig() } = options;
+  const parts = await openParts(options, config);
+  const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces } = parts;
+  const engine = createEngine(options, config, parts);
+  const { isolation } = config.workspace;
+  const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
+  const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
+  const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
+  const http = createHttp(options, config, { ...parts, engine, sessions, timeline });
+  telemetry.metrics.watch({
+    activeRuns: () => engine.active.length,
+    openStreams: () => http.streams.open,
+    queuedRuns: () => storage.countQueuedRuns(),
+    pendingDeliveries: () => storage.countDeliveries({ status: "pending" }),
+    circuitBreakers: () => models.circuitBreakers(),
+  });
+  const drain = async (drain_ms = config.runs.drain_ms) => {
+    await engine.drain(drain_ms);
+    http.close();
+  };
+  return {
+    ...{ engine, agents, models, tools, sandboxes, sessions, timeline, http, drain },
+    start: () => {
+      engine.start();
+      webhooks.start();
+    },
+    close: async (drain_ms = config.runs.drain_ms) => {
+      await drain(drain_ms);
+      await webhooks.stop(drain_ms);
+      agents.close();
+      await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
+      if (!options.telemetry) await telemetry.close();
+    },
+  };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** What needs neither a run nor a request. */
+async function openParts(options: ComposeOptions, config: Config) {
+  const { storage, workspace_root: root, env } = options;
   const onError = (error: unknown) => options.onError(error, "");
+  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
   const telemetry = options.telemetry ?? createTelemetry(config);
-  const { metrics } = telemetry;
+  // Before anything that would have to be let go of again.
   const access = await openAccess({ config, storage, models, log: options.log, onError });
   const checkpointer = await storage.getCheckpointer();
   const tools = createToolRegistry({
@@ -120,34 +159,33 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     middleware: [...middleware.keys()],
     providers: async (scope) => (await models.list(scope)).map(({ id }) => id),
   });
-  const sandboxes = await openSandboxes(options, config);
+  return {
+    ...{ models, telemetry, access, checkpointer, tools, graphs, middleware, skills, agents },
+    sandboxes: await openSandboxes(options, config),
+    workspaces: createWorkspaces({ snapshots: storage.snapshots, root, onError }),
+    webhooks: createWebhooks({
+      storage: countDeliveries(storage, telemetry.metrics),
+      settings: config.webhooks,
+      onError,
+    }),
+    budgets: createBudgets({ storage, onError }),
+  };
+}
+
+function createEngine(options: ComposeOptions, config: Config, parts: Parts): RunEngine {
+  const { storage, workspace_root } = options;
+  const { checkpointer, agents, telemetry, webhooks, workspaces, budgets } = parts;
   const openAgent = createAgentOpener({
+    ...parts,
     storage,
-    checkpointer,
     storeFor: (scope) => storage.getStore(scope),
-    agents,
-    models,
-    sandboxes,
-    tools,
-    skills,
-    middleware,
-    graphs,
     artifactsFor: (context) => confineArtifacts(storage.artifacts, context),
-    workspace_root: root,
+    workspace_root,
   });
-  const workspaces = createWorkspaces({
-    snapshots: storage.snapshots,
-    root,
-    onError: (error) => options.onError(error, ""),
-  });
-  const webhooks = createWebhooks({ storage: countDeliveries(storage, metrics), settings: config.webhooks, onError });
-  const budgets = createBudgets({ storage, onError });
   const shared = createSharedLooks();
-  const engine = createRunEngine({
-    owner: "node",
-    max_runs: config.runs.max_runs,
-    lease_ms: config.runs.lease_ms,
-    poll_ms: config.runs.poll_ms,
+  const { max_runs, lease_ms, poll_ms } = config.runs;
+  return createRunEngine({
+    ...{ owner: "node", max_runs, lease_ms, poll_ms },
     ...options.engine,
     storage,
     saver: checkpointer,
@@ -161,32 +199,24 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     newTraceId: telemetry.newTraceId,
     onError: options.onError,
   });
-  const { isolation } = config.workspace;
-  const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
-  const sessions = createSessions({
-    ...{ storage, agents, models, sandboxes, engine, ...workspace },
-    settleFiles: (session) => workspaces.settle(session, false),
-  });
-  const chats = createChats({ storage, sessions, storeFor: createChatStores(storage, config) });
-  const tasks = createTasks(storage);
-  const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
-  const started = performance.now();
-  const warnings = [...sandboxes.describe().warnings, ...access.warnings];
-  const http = createNodeApp({
+}
+
+type HttpParts = Parts & Pick<Runtime, "engine" | "sessions" | "timeline">;
+
+function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): NodeApp {
+  const { storage } = options;
+  const { access, agents, budgets, models, sandboxes, sessions, skills, telemetry, timeline, tools, webhooks } = parts;
+  const { metrics } = telemetry;
+  return createNodeApp({
     parts: {
-      storage,
-      sessions,
-      timeline,
+      ...{ storage, sessions, timeline, agents, models, sandboxes },
+      engine: parts.engine,
       messagesAt: timeline.messagesAt,
-      engine,
-      agents,
-      models,
-      sandboxes,
-      chats,
-      tasks,
+      chats: createChats({ storage, sessions, storeFor: createChatStores(storage, config) }),
+      tasks: createTasks(storage),
       version: VERSION,
-      started,
-      warnings,
+      started: now(),
+      warnings: [...sandboxes.describe().warnings, ...access.warnings],
     },
     handlers: {
       ...createRegistryHandlers({ storage, agents, skills, tools, models, budgets, onDue: webhooks.wake }),
@@ -197,41 +227,8 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     authenticate: options.authenticate ?? access.authenticate,
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),
-    onError,
+    onError: (error) => options.onError(error, ""),
   });
-  metrics.watch({
-    activeRuns: () => engine.active.length,
-    openStreams: () => http.streams.open,
-    queuedRuns: () => storage.countQueuedRuns(),
-    pendingDeliveries: () => storage.countDeliveries({ status: "pending" }),
-    circuitBreakers: () => models.circuitBreakers(),
-  });
-  const drain = async (drain_ms = config.runs.drain_ms) => {
-    await engine.drain(drain_ms);
-    http.close();
-  };
-  return {
-    engine,
-    agents,
-    models,
-    tools,
-    sandboxes,
-    start: () => {
-      engine.start();
-      webhooks.start();
-    },
-    sessions,
-    timeline,
-    http,
-    drain,
-    close: async (drain_ms = config.runs.drain_ms) => {
-      await drain(drain_ms);
-      await webhooks.stop(drain_ms);
-      agents.close();
-      await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
-      if (!options.telemetry) await telemetry.close();
-    },
-  };
 }
 
 const now = () => performance.now();
