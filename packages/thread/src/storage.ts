@@ -179,8 +179,17 @@ export interface Lease {
   epoch: number;
 }
 
+export interface RunClaim {
+  owner: string;
+  lease_ms: number;
+  session_id?: string;
+  /** Passes over the runs of these. */
+  except_scopes?: readonly Scope[];
+}
+
 export interface ClaimedRun extends Lease {
   run: Run;
+  scopes: Scope;
   thread_id: string;
   input: unknown;
   callback_url: string | null;
@@ -227,7 +236,7 @@ export interface RunStore {
    * running with a lease that has run out by the database's clock. Raises the thread's epoch, so that the former
    * owner's writes are refused. `null` if there is none.
    */
-  claimRun(claim: { owner: string; lease_ms: number; session_id?: string }): Promise<ClaimedRun | null>;
+  claimRun(claim: RunClaim): Promise<ClaimedRun | null>;
   /**
    * `held` while the epoch is still the thread's, even after the lease ran out unclaimed; `abort_requested` if so, and
    * somebody on any node wants the run aborted; `lost` otherwise.
@@ -245,14 +254,20 @@ export interface RunStore {
   /** Runs that wait for a human, longest waiting first, each with what it asks. */
   listWaitingRuns(filter?: { scope?: Scope; session_id?: string }): Promise<WaitingRun[]>;
   /**
-   * Ends queued and waiting runs at once, each with its `done` and, if `deliveryOf` gives one, its outbox row; marks a
-   * running one for its owner; gives the ids of all of them. `deliveryOf` may be asked twice and must have no effects.
+   * Ends waiting runs and those that never began at once, each with its `done` and, if `deliveryOf` gives one, its
+   * outbox row; marks one that has begun for its owner, or for whoever claims it next; gives the ids of all of them.
+   * `deliveryOf` may be asked twice and must have no effects.
    */
   requestAbort(
     session_id: string,
     run_id?: string,
     deliveryOf?: (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined,
   ): Promise<{ ended: string[]; marked: string[] }>;
+  /**
+   * Hints of what other processes did: the id of a session one of whose running runs somebody wants aborted, or `null`
+   * where there may be something to claim. It may come late, twice or never. Gives the way to stop.
+   */
+  watchRuns(onNews: (session_id: string | null) => void): Promise<() => void>;
   /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. */
   finishRun(lease: Lease, end: RunEnd): Promise<Run>;
 }
@@ -392,6 +407,8 @@ export interface IdempotencyStore {
   saveIdempotentResponse(answer: { scope?: Scope; key: string; response: unknown; ttl_ms?: number }): Promise<void>;
   /** Frees a key whose request failed before it changed anything. */
   releaseIdempotencyKey(key: { scope?: Scope; key: string }): Promise<void>;
+  /** Its request is still worked on: nobody else gets it for so long from now. Never shortens what is done. */
+  renewIdempotencyKey(key: { scope?: Scope; key: string; ttl_ms: number }): Promise<void>;
   /** Forgets what is past its time. */
   pruneIdempotencyKeys(): Promise<number>;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, type Scope } from "@cognition/contract";
 import type { IdempotencyStore } from "@cognition/thread";
+import { retryStorage } from "../run/retry-storage.ts";
 
 export interface IdempotentRequest {
   readonly key: string;
@@ -16,8 +17,11 @@ export interface Idempotency {
   once<T>(request: IdempotentRequest, work: () => Promise<T>): Promise<T>;
 }
 
-/** As long as a request may take. After a crash in its middle the key is free again then, and not only a day later. */
-const WORK_MS = 60_000;
+/** After a crash in the middle of a request its key is free again so soon; until then it is renewed. */
+const CLAIM_MS = 6_000;
+const RENEWALS_PER_CLAIM = 3;
+/** How long an answer waits for a storage that went away: what is not kept would be done twice. */
+const KEEP_WITHIN_MS = 10_000;
 const KEPT_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
 const LOOK_EVERY_MS = 50;
 /** How long the second of two equal requests waits for the first. */
@@ -26,15 +30,20 @@ const WAIT_MS = 20_000;
 export function createIdempotency(storage: IdempotencyStore): Idempotency {
   async function work<T>({ key, scope }: IdempotentRequest, task: () => Promise<T>): Promise<T> {
     const place = { key, scope: scope ?? {} };
-    let result: T;
+    const renewal = setInterval(() => {
+      // One that fails is no harm, the next one may not; and the work itself finds out what is wrong.
+      storage.renewIdempotencyKey({ ...place, ttl_ms: CLAIM_MS }).catch(() => undefined);
+    }, CLAIM_MS / RENEWALS_PER_CLAIM);
     try {
-      result = await task();
-    } catch (error) {
-      await storage.releaseIdempotencyKey(place);
-      throw error;
+      const result = await task().catch(async (error) => {
+        await settle(() => storage.releaseIdempotencyKey(place)).catch(() => undefined); // it runs out by itself
+        throw error;
+      });
+      await settle(() => storage.saveIdempotentResponse({ ...place, response: result, ttl_ms: KEPT_MS }));
+      return result;
+    } finally {
+      clearInterval(renewal);
     }
-    await storage.saveIdempotentResponse({ ...place, response: result, ttl_ms: KEPT_MS });
-    return result;
   }
 
   return {
@@ -42,7 +51,7 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
       const { key, hash, scope, signal } = request;
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
-        const claim = { key, scope: scope ?? {}, body_hash: hash, ttl_ms: WORK_MS };
+        const claim = { key, scope: scope ?? {}, body_hash: hash, ttl_ms: CLAIM_MS };
         const state = await storage.claimIdempotencyKey(claim);
         if (state.state === "new") return work(request, task);
         if (state.state === "done") return state.response as T;
@@ -51,6 +60,10 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
       }
     },
   };
+}
+
+function settle(write: () => Promise<void>): Promise<void> {
+  return retryStorage(AbortSignal.timeout(KEEP_WITHIN_MS), write);
 }
 
 /** The key's own field is no part of it: it may come as a header the next time. */

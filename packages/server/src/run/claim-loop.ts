@@ -1,4 +1,4 @@
-import { isAppError } from "@cognition/contract";
+import { isAppError, type Scope } from "@cognition/contract";
 import type { ClaimedRun, Storage } from "@cognition/thread";
 import type { RunHandle } from "./run-worker.ts";
 
@@ -52,9 +52,15 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     }
   }
 
+  /**
+   * A scope that has half of this node's places gets another one only if nobody else wants it: whoever sends a thousand
+   * messages at once makes himself wait, not the others.
+   */
   async function claimOne(): Promise<ClaimedRun | null> {
     try {
-      return await storage.claimRun({ owner, lease_ms });
+      const except_scopes = largeScopes([...active.values()], max_runs / 2);
+      const other = except_scopes.length > 0 && (await storage.claimRun({ owner, lease_ms, except_scopes }));
+      return other || (await storage.claimRun({ owner, lease_ms }));
     } catch (error) {
       // The storage is away: what waits is found by a later poll.
       if (!isAppError(error, "storage_closed")) options.onError(error);
@@ -85,4 +91,9 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       await claiming;
     },
   };
+}
+
+function largeScopes(handles: readonly RunHandle[], share: number): Scope[] {
+  const byScope = Map.groupBy(handles, ({ scopes }) => JSON.stringify(Object.entries(scopes).sort()));
+  return [...byScope.values()].flatMap((group) => (group.length >= share && group[0] ? [group[0].scopes] : []));
 }

@@ -19,6 +19,8 @@ export interface Heartbeat {
    * claimed the run it is still this node's, and this node itself must not be the one who claims it.
    */
   catchUp(): Promise<void>;
+  /** Asks at once how the lease stands: somebody may want the run aborted. */
+  look(): void;
   stop(): void;
 }
 
@@ -65,6 +67,7 @@ export function startHeartbeat({ storage, lease, lease_ms, onLost, onAbort }: He
   }
   return {
     stop,
+    look: () => void beat(),
     catchUp: async () => {
       if (performance.now() > validUntil) await beat();
     },

@@ -60,6 +60,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   });
   const { active, wake } = claims;
   let draining = false;
+  let watching: Promise<() => void> | undefined;
 
   function deliveryOfAborted(run: Run, _input: unknown, callback_url: string | null): NewDelivery | undefined {
     return options.deliveryOf?.({ run, callback_url }, { status: "aborted", assistant: null, usage: run.usage });
@@ -71,6 +72,11 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     for (const id of marked) active.get(id)?.abort();
     wake();
     return [...ended, ...marked];
+  }
+
+  function onNews(session_id: string | null): void {
+    if (session_id === null) wake();
+    for (const handle of active.values()) if (handle.session_id === session_id) handle.look();
   }
 
   /** Found before anything is written: a message that no agent can answer is refused, not accepted and then failed. */
@@ -105,9 +111,17 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       return run;
     },
     abort,
-    start: claims.start,
+    start: () => {
+      claims.start();
+      watching ??= storage.watchRuns(onNews);
+      watching.catch((error) => options.onError(error, "")); // polls and heartbeats find the same, later
+    },
     drain: async (deadline_ms) => {
       draining = true;
+      watching?.then(
+        (stop) => stop(),
+        () => undefined,
+      ); // told when it failed
       await claims.stop();
       for (const handle of active.values()) handle.drain();
       const late = setTimeout(() => {

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/contract";
+import { AppError, type ErrorCode, isAppError, type Scope, type Session } from "@cognition/contract";
 import type { CheckpointSaver, ClaimedRun, NewDelivery, Storage, WriterLease } from "@cognition/thread";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
@@ -27,10 +27,13 @@ export interface RunWorkerOptions {
 export interface RunHandle {
   run_id: string;
   session_id: string;
+  scopes: Scope;
   abort(): void;
   drain(): void;
   /** Stops the work at once and leaves the run to another node. */
   leave(): void;
+  /** Finds out now whether somebody wants it aborted, rather than at the next beat. */
+  look(): void;
   /** Takes back a lease that ran out unnoticed, if nobody else has it. */
   catchUp(): Promise<void>;
   finished: Promise<void>;
@@ -59,9 +62,11 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun): RunHan
   return {
     run_id,
     session_id: run.session_id,
+    scopes: claimed.scopes,
     abort: () => stop.abort(ABORTED),
     drain: () => drain.abort(),
     leave: () => stop.abort(LEAVING),
+    look: heartbeat.look,
     catchUp: heartbeat.catchUp,
     finished,
   };
@@ -141,6 +146,20 @@ const NOT_THE_RUNS: readonly ErrorCode[] = [
   "storage_closed",
 ];
 
+const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy"];
+
+/**
+ * As soon as the storage is back the run is free for any node, with no wait for the lease, and what cut it off does not
+ * count against it: a run that is given up after three attempts must not be one that only saw three bad connections.
+ */
+async function handBack({ storage }: RunWorkerOptions, lease: WriterLease): Promise<void> {
+  try {
+    await retryStorage(undefined, () => storage.releaseRun(lease));
+  } catch (error) {
+    if (!isAppError(error, ...NOT_THE_RUNS)) throw error; // somebody else has it already
+  }
+}
+
 async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<void> {
   const { signal, lease } = runWork;
   const cause = signal.aborted ? signal.reason : error;
@@ -150,6 +169,7 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   }
   if (isAppError(cause, ...NOT_THE_RUNS)) {
     options.onError(cause, lease.run_id); // not a word more in its name: whoever claims it next goes on with it
+    if (isAppError(cause, ...AWAY)) await handBack(options, lease);
     return;
   }
   const status = cause === ABORTED ? "aborted" : "failed";

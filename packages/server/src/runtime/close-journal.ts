@@ -14,6 +14,7 @@ const PAGE = 500;
  */
 export async function closeJournal(storage: Storage, scope: RunScope): Promise<ToolCallRecord[]> {
   scope.closed = true;
+  await Promise.all(scope.beginning);
   const { work } = scope;
   const { thread_id, run_id } = work.claimed;
   const told = await toldResults(storage, scope);

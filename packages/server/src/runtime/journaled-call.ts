@@ -1,9 +1,11 @@
-import type { ToolOutcome } from "@cognition/contract";
-import type { ToolCallKey, ToolCallState } from "@cognition/thread";
+import { type ErrorCode, isAppError, type ToolOutcome } from "@cognition/contract";
+import type { ToolCallKey, ToolCallState, ToolJournal } from "@cognition/thread";
 import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { retryStorage } from "../run/retry-storage.ts";
 import type { OnCrash } from "../tool/tool.ts";
+import { beginCall } from "./begin-call.ts";
 import { decideCall } from "./decide-call.ts";
 import { about, type Caller, tellResult } from "./journal-events.ts";
 import { packResult, unpackResult } from "./journal-result.ts";
@@ -23,6 +25,7 @@ export interface JournaledCall {
   run(): Promise<ToolResult>;
 }
 
+type ToolCallEnd = Parameters<ToolJournal["finishToolCall"]>[2];
 type Keyed = JournaledCall & { key: ToolCallKey };
 
 /** Records the intent, runs the tool, records the result, tells the log; or uses what an earlier attempt has recorded. */
@@ -34,7 +37,7 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   // The call must be in a durable checkpoint before it may begin: after a crash the model would make it anew, under a
   // name that no intent is found by.
   await work.log.flush();
-  const state = await journal.beginToolCall(intent);
+  const state = await beginCall(scope, intent);
   const keyed = { ...journaled, key };
   if (state.state === "finished") return useResult(scope, keyed, state);
   // What an earlier attempt has started and this machine still knows is not unknown: the tool goes on with it.
@@ -70,17 +73,30 @@ async function untilOver(performing: Promise<unknown>, callScope: CallScope): Pr
 
 async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope): Promise<ToolResult> {
   const { caller, call, key, run } = journaled;
-  const { work, journal } = scope;
   try {
     const result = await inCall(callScope, () => (journaled.writes ? keepingFiles(scope, run) : run()));
-    if (scope.closed) throw work.signal.reason; // too late: what became of it is recorded as unknown
+    if (scope.closed) throw scope.work.signal.reason; // too late: what became of it is recorded as unknown
     const outcome = outcomeOf(result);
     const { exit_code } = callScope;
-    await journal.finishToolCall(key, work.lease, { outcome, result: packResult(result, exit_code) });
+    await recordEnd(scope, key, { outcome, result: packResult(result, exit_code) });
     tellResult(caller, scope, call, { result, outcome, exit_code });
     return result;
   } catch (error) {
+    if (error instanceof NotRecorded) throw error.cause;
     return endBadly(scope, journaled, error);
+  }
+}
+
+/** The tool is done, and the storage would not have it: no failure of the tool, which would then be done once more. */
+class NotRecorded extends Error {}
+
+const NOT_THE_TOOLS: readonly ErrorCode[] = ["storage_unavailable", "storage_busy", "storage_closed", "stale_epoch"];
+
+async function recordEnd({ work, journal }: RunScope, key: ToolCallKey, end: ToolCallEnd): Promise<void> {
+  try {
+    await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
+  } catch (cause) {
+    throw isAppError(cause, ...NOT_THE_TOOLS) ? new NotRecorded("the end of a tool call", { cause }) : cause;
   }
 }
 
@@ -108,7 +124,8 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     status: "error",
     content: `${call.name} failed: ${error instanceof Error ? error.message : String(error)}`,
   });
-  await journal.finishToolCall(key, work.lease, { outcome: "error", result: packResult(message, null) });
+  const end = { outcome: "error" as const, result: packResult(message, null) };
+  await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
   tellResult(caller, scope, call, { result: message, outcome: "error", exit_code: null });
   if (rethrow) throw error;
   return message;

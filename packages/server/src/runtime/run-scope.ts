@@ -27,6 +27,8 @@ export interface RunScope {
   plan: readonly PlanItem[];
   /** Tool calls that this attempt has begun. What an earlier one left begun, nobody knows the end of. */
   begun: Map<string, CallScope>;
+  /** Intents that are on their way to the storage. */
+  beginning: Set<Promise<unknown>>;
   /** Those of them that are under way, until the tool's own promise has settled. */
   calls: Map<string, Promise<void>>;
   /** How often a node has called a tool with these arguments, where the call has no id. */
@@ -36,8 +38,8 @@ export interface RunScope {
 }
 
 /** What has nothing to do with who runs it and where. */
-export function emptyScope(): Pick<RunScope, "plan" | "begun" | "calls" | "unnamed" | "closed"> {
-  return { plan: [], begun: new Map(), calls: new Map(), unnamed: new Map(), closed: false };
+export function emptyScope(): Pick<RunScope, "plan" | "begun" | "beginning" | "calls" | "unnamed" | "closed"> {
+  return { plan: [], begun: new Map(), beginning: new Set(), calls: new Map(), unnamed: new Map(), closed: false };
 }
 
 /** One tool call: what the sandbox and our own tools tell about it while it runs. */

@@ -85,6 +85,18 @@ export function idempotencyContract(open: OpenStorage): void {
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
     });
 
+    test("a renewal keeps what is pending from others, and leaves what is done alone", async ({ storage }) => {
+      const claim = { key: "k", body_hash: "h", ttl_ms: 300 };
+      await storage.claimIdempotencyKey(claim);
+      await storage.renewIdempotencyKey({ key: "k", ttl_ms: 60_000 });
+      await storage.claimIdempotencyKey({ ...claim, key: "later" });
+      await until("the other to run out", async () => (await storage.pruneIdempotencyKeys()) || undefined);
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "pending" });
+      await storage.saveIdempotentResponse({ key: "k", response: "r", ttl_ms: 60_000 });
+      await storage.renewIdempotencyKey({ key: "k", ttl_ms: 0 });
+      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
+    });
+
     test("takes any text as a key up to its limit", async ({ storage }) => {
       for (const key of [...ODD_TEXTS.filter((text) => text !== ""), "k".repeat(255)]) {
         expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "new" });

@@ -41,6 +41,14 @@ export function runAbortContract(open: OpenStorage): void {
       expect(await claim(storage)).toMatchObject({ abort_requested: true });
     });
 
+    test("a run that was handed back in its middle is left to whoever claims it next", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.releaseRun(lease);
+      expect(await storage.requestAbort(session_id)).toEqual({ ended: [], marked: [lease.run_id] });
+      expect(await storage.getRun(lease.run_id)).toMatchObject({ status: "queued" });
+      expect(await claim(storage)).toMatchObject({ run_id: lease.run_id, abort_requested: true });
+    });
+
     test("frees a session that waits for a human, and the outbox gets its row", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       await storage.createRun({ session_id, callback_url: "https://example.com/", input: { kind: "a" } });

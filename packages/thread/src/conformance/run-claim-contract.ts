@@ -27,6 +27,21 @@ export function runClaimContract(open: OpenStorage): void {
       expect(await none(storage)).toBeNull();
     });
 
+    test("passes over scopes when asked to, and tells whose run it is", async ({ storage }) => {
+      const [ann, bob] = [{ user: "ann", team: "a" }, { user: "bob" }];
+      const sessions = [await storage.createSession({ scopes: ann }), await storage.createSession({ scopes: bob })];
+      for (const { id } of sessions) await storage.createRun({ session_id: id });
+      const except = (...except_scopes: Record<string, string>[]) =>
+        storage.claimRun({ owner: "worker", lease_ms: LEASE_MS, except_scopes });
+      expect(await except(bob, ann)).toBeNull();
+      // The order of the keys does not matter.
+      expect(await except({ team: "a", user: "ann" })).toMatchObject({
+        run: { session_id: sessions[1]?.id },
+        scopes: bob,
+      });
+      expect(await except(bob)).toMatchObject({ run: { session_id: sessions[0]?.id }, scopes: ann });
+    });
+
     test("one at a time on a thread, in order; other threads don't wait", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       const ids: string[] = [];

@@ -30,6 +30,11 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
       const row = db.q.deleteFrom("idempotency_keys").where("scope", "=", scopeText(scope)).where("key", "=", key);
       await db.transaction(() => changes(row.where("response", "is", null)));
     },
+    renewIdempotencyKey: async ({ scope, key, ttl_ms }) => {
+      const row = db.q.updateTable("idempotency_keys").set({ expires_at: sql<number>`${nowMs} + ${ttl_ms}` });
+      const mine = row.where("scope", "=", scopeText(scope)).where("key", "=", key).where("response", "is", null);
+      await db.transaction(() => changes(mine));
+    },
     pruneIdempotencyKeys: () =>
       db.transaction(() => changes(db.q.deleteFrom("idempotency_keys").where("expires_at", "<=", nowMs))),
   };

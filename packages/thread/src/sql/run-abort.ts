@@ -24,6 +24,7 @@ export async function requestAbort(
     abort(ctx, session_id, run_id, deliveryOf),
   );
   ctx.feed.publish(session_id, events);
+  if (aborted.marked.length > 0) ctx.db.wakeUps.send(session_id);
   return aborted;
 }
 
@@ -35,8 +36,8 @@ function* abort(
 ): Tx<Aborted & { events: StoredEvent[] }> {
   const { db } = ctx;
   const runs = yield* findRuns(ctx, session_id, run_id);
-  const owned = runs.filter(({ status }) => status === "running").map(({ id }) => id);
-  const unowned = runs.filter(({ status }) => status !== "running");
+  const owned = runs.filter(hasWorker).map(({ id }) => id);
+  const unowned = runs.filter((run) => !hasWorker(run));
   if (owned.length > 0) {
     const mark = db.q.updateTable("runs").set({ abort_requested_at: ctx.now() }).where("id", "in", owned);
     yield* changes(mark.where("abort_requested_at", "is", null));
@@ -47,6 +48,14 @@ function* abort(
     yield* all([setSessionStatus(ctx, session_id, "active")]);
   }
   return { ended: unowned.map(({ id }) => id), marked: owned, events };
+}
+
+/**
+ * Has one, or will: a run that was handed back in its middle has tool calls to close and results to tell, which only a
+ * worker can.
+ */
+function hasWorker({ status, attempt }: RunRow): boolean {
+  return status === "running" || (status === "queued" && attempt > 0);
 }
 
 function* findRuns({ db }: SqlContext, session_id: string, run_id: string | undefined): Tx<RunRow[]> {

@@ -4,6 +4,7 @@ import type { ClaimedRun, Lease, RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { runFence } from "./lease-fence.ts";
 import { type RunRow, toRun } from "./run-row.ts";
+import { scopeText } from "./scope.ts";
 import { all, first, type Statement, statement, type Tx } from "./statement.ts";
 
 type Claim = Parameters<RunStore["claimRun"]>[0];
@@ -15,7 +16,7 @@ export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRu
 
 function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   const { db } = ctx;
-  const candidate = yield* first(selectCandidate(ctx, claim.session_id));
+  const candidate = yield* first(selectCandidate(ctx, claim));
   if (!candidate) return null;
   const [leased, started, counted] = yield* all([
     takeLease(ctx, candidate.thread, claim),
@@ -33,6 +34,7 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
     run_id: run.id,
     epoch: leased?.rows[0]?.epoch as number,
     run: toRun(run),
+    scopes: JSON.parse(run.scope),
     thread_id: candidate.thread_id,
     input: JSON.parse(run.input),
     callback_url: run.callback_url,
@@ -47,12 +49,12 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
  * they are locked, so what is asked of them here still holds at the end of the transaction. The earlier runs are not;
  * but that none of them is open can't become untrue, since a run that has ended stays so.
  */
-function selectCandidate({ db }: SqlContext, session_id: string | undefined) {
+function selectCandidate({ db }: SqlContext, { session_id, except_scopes = [] }: Claim) {
   const free = sql<boolean>`(t.lease_until is null or t.lease_until <= ${sql.raw(db.dialect.nowMs)})`;
   // Literals, so that the engines see that their indexes of open runs fit: else every claim would read all history.
   const earlier = sql<boolean>`not exists (select 1 from runs e where e.session_id = r.session_id and e.pk < r.pk
     and e.status in ('queued', 'running', 'waiting_for_approval'))`;
-  const query = db.q
+  const base = db.q
     .selectFrom("runs as r")
     .innerJoin("threads as t", "t.pk", "r.thread")
     .select(["r.pk", "r.thread", "t.thread_id", "t.head"])
@@ -60,6 +62,7 @@ function selectCandidate({ db }: SqlContext, session_id: string | undefined) {
     .where("t.deleted_at", "is", null)
     .where(free)
     .where(earlier);
+  const query = except_scopes.length === 0 ? base : base.where("r.scope", "not in", except_scopes.map(scopeText));
   const visible = session_id === undefined ? query : query.where("r.session_id", "=", session_id);
   return visible.orderBy("r.pk").limit(1).modifyEnd(sql.raw(db.dialect.skipLocked));
 }

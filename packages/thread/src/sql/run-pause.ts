@@ -7,11 +7,13 @@ import { runNotFound } from "./lease-fence.ts";
 import { HEAD, leaveRun, setSessionStatus } from "./run-end.ts";
 import { toRun } from "./run-row.ts";
 import { all, first, type Tx } from "./statement.ts";
+import { CLAIMABLE } from "./wake-ups.ts";
 import { writeThread } from "./write-thread.ts";
 
 /** Its number in the line is its row's, so it stands where it stood: before everything that came after it. */
 export async function releaseRun(ctx: SqlContext, lease: Lease): Promise<void> {
   await leaveRun(ctx, lease, { columns: { status: "queued" }, events: [] });
+  ctx.db.wakeUps.send(CLAIMABLE);
 }
 
 /** Reaching a human is progress: what was cut off before no longer counts against the run. */

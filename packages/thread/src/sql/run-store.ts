@@ -12,6 +12,7 @@ import { releaseRun, resumeRun, suspendRun } from "./run-pause.ts";
 import { toRun } from "./run-row.ts";
 import { listWaitingRuns } from "./run-waiting.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
+import { CLAIMABLE } from "./wake-ups.ts";
 
 export function createRunStore(ctx: SqlContext): RunStore {
   const { db } = ctx;
@@ -53,6 +54,11 @@ export function createRunStore(ctx: SqlContext): RunStore {
     resumeRun: (run_id, input) => resumeRun(ctx, run_id, input),
     listWaitingRuns: (filter) => listWaitingRuns(ctx, filter),
     requestAbort: (session_id, run_id, delivery) => requestAbort(ctx, session_id, run_id, delivery),
+    watchRuns: async (onNews) =>
+      db.wakeUps.listen((news) => {
+        const told = news === "any" ? [CLAIMABLE] : news;
+        for (const id of told) onNews(id === CLAIMABLE ? null : id);
+      }),
     finishRun: (lease, end) => finishRun(ctx, lease, end),
   };
 }

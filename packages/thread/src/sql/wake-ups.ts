@@ -13,6 +13,9 @@ export interface WakeUps {
   close(): Promise<void>;
 }
 
+/** Stands among session ids for "there is a run to claim, and who put it there does not". */
+export const CLAIMABLE = "claimable";
+
 /** For a database that no other process can see. */
 export const noWakeUps: WakeUps = {
   send: () => undefined,

@@ -90,7 +90,9 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
         const to = await sync.standing(fork);
         const changes = await createStoredTrees(snapshots, fork.scopes).diff(EMPTY_TREE, to);
         const restore = { scope: fork.scopes, root: toBytes(folder), changes };
-        await applyRestore(parts, { ...restore, source: toBytes(workspaceOf(root, parent)) });
+        const source = workspaceOf(root, parent);
+        // Files that lie here are cloned; where another node has them, they come from the storage.
+        await applyRestore(parts, { ...restore, ...((await isThere(source)) && { source: toBytes(source) }) });
         await parts.markers.write(fork.id, folder, to);
       }),
     look: (session) =>

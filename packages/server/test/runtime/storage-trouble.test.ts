@@ -1,0 +1,83 @@
+import { AppError } from "@cognition/contract";
+import { openStorage, type Storage } from "@cognition/thread";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import type { ToolDefinition } from "../../src/tool/tool.ts";
+import { dataOf, eventsOf, type Started, say, send, startRuntime } from "./started-runtime.ts";
+
+function launch(effects: string[]): ToolDefinition {
+  return defineTool({
+    name: "launch",
+    description: "Launches",
+    schema: z.object({}),
+    on_crash: "never",
+    effect: "write",
+    run: async () => {
+      effects.push("launched");
+      return "launched";
+    },
+  }) as ToolDefinition;
+}
+
+const lost = () => new AppError("storage_unavailable", "the connection was lost");
+
+/** A storage, one of whose journal's methods passes through `disturb` first. */
+async function startWith(disturb: (real: Storage) => Partial<Storage>): Promise<Started & { effects: string[] }> {
+  const effects: string[] = [];
+  const real = await openStorage("memory");
+  const storage = { ...real, ...disturb(real) };
+  return { ...(await startRuntime({ storage, tools: [launch(effects)] })), effects };
+}
+
+it("an abort that comes while the intent is being recorded: the tool never runs, and no intent stays open", async () => {
+  const reached = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const started = await startWith((real) => ({
+    beginToolCall: async (intent) => {
+      reached.resolve();
+      await aborted.promise;
+      // The run is being settled by now; were its end not to wait, it would be there before this intent.
+      return real.beginToolCall(intent);
+    },
+  }));
+  const run_id = await send(started, "Use the launch tool");
+  await reached.promise;
+  await started.runtime.engine.abort(started.session.id);
+  setTimeout(aborted.resolve, 300);
+  const events = await eventsOf(started, run_id);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
+  expect(await started.storage.listToolCalls(run_id)).toEqual([]);
+  expect(started.effects).toEqual([]);
+  expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
+});
+
+it("a result that can't be stored at once is not a failure of the tool", async () => {
+  let failures = 2;
+  const started = await startWith((real) => ({
+    finishToolCall: async (...end) => {
+      if (failures-- > 0) throw lost();
+      return real.finishToolCall(...end);
+    },
+  }));
+  const events = await say(started, "Use the launch tool");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: "launched" }]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.effects).toEqual(["launched"]);
+});
+
+it("an intent whose answer was lost was this run's own: the tool runs, once", async () => {
+  let answers = 0;
+  const started = await startWith((real) => ({
+    beginToolCall: async (intent) => {
+      const state = await real.beginToolCall(intent);
+      if (answers++ === 0) throw lost();
+      return state;
+    },
+  }));
+  const events = await say(started, "Use the launch tool");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: "launched" }]);
+  expect(started.effects).toEqual(["launched"]);
+  const [{ data } = { data: {} }] = events.filter(({ event }) => event === "done");
+  expect(data).toMatchObject({ status: "succeeded" });
+});
