@@ -17,7 +17,7 @@ export async function checkTools(
   const told = events.filter((event) => event.run_id === run.id && event.event === "tool_result");
   for (const call of calls) {
     if (CRASH_TOOLS[call.name]) checkEffects(call, effects);
-    if (isRunOutcome(run.status)) checkOutcome(call, told);
+    if (isRunOutcome(run.status)) checkOutcome(run, call, told);
   }
   const journaled = new Set(calls.map(({ idempotency_key }) => idempotency_key));
   const own = effects.filter(({ run_id }) => run_id === run.id);
@@ -35,8 +35,9 @@ function checkEffects(
   if (status === "ok") expect(count, `effects of ${name} (${key}), recorded as done`).toBeGreaterThan(0);
 }
 
-function checkOutcome({ name, status, tool_call_id }: ToolCallRecord, told: readonly StoredEvent[]): void {
-  expect(status, `the record of ${name} ${tool_call_id} after its run's end`).not.toBe("started");
+function checkOutcome(run: Run, { name, status, tool_call_id }: ToolCallRecord, told: readonly StoredEvent[]): void {
+  const end = `its run ${run.id} ${run.status} in attempt ${run.attempt}`;
+  expect(status, `the record of ${name} ${tool_call_id} after ${end}`).not.toBe("started");
   const results = told.flatMap(({ data }) => {
     const { outcome, tool_call_id: id } = data as { outcome: string; tool_call_id: string };
     return id === tool_call_id ? [{ outcome, data: JSON.stringify(data) }] : [];

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import type { PostgresServer } from "../../../../testing/postgres.ts";
+import { shuffle } from "../../../thread/test/crash/random.ts";
+import type { Fleet, FleetNode } from "./fleet.ts";
+
+export const NODE_TROUBLE = ["kill", "drain", "pause"] as const;
+export const DATABASE_TROUBLE = ["cut connections", "restart database", "crash database"] as const;
+export type Trouble = (typeof NODE_TROUBLE)[number] | (typeof DATABASE_TROUBLE)[number];
+
+export interface TroubleOptions {
+  fleet: Fleet;
+  postgres: Pick<PostgresServer, "url" | "kill" | "restart">;
+  random: () => number;
+  lease_ms: number;
+  /** Made again and again, in an order of chance, each as often as the others. */
+  kinds: readonly Trouble[];
+  /** Between the end of one and the next. */
+  pause_ms: number;
+}
+
+export interface TroubleMaker {
+  readonly made: ReadonlyMap<Trouble, number>;
+  /** Makes each kind at least once, then stops, with everything running again. */
+  stop(): Promise<void>;
+}
+
+const STARTS_WITHIN_MS = 60_000;
+
+export function makeTrouble(options: TroubleOptions): TroubleMaker {
+  const { random, kinds } = options;
+  const made = new Map<Trouble, number>(kinds.map((kind) => [kind, 0]));
+  let over = false;
+
+  async function work(): Promise<void> {
+    let line: Trouble[] = [];
+    while (!over || [...made.values()].includes(0)) {
+      if (line.length === 0) line = shuffle(kinds, random);
+      const kind = line.shift() as Trouble;
+      await makeOne(kind, options);
+      made.set(kind, (made.get(kind) ?? 0) + 1);
+      await delay(options.pause_ms * (0.5 + random()));
+    }
+  }
+
+  const working = kinds.length > 0 ? work() : Promise.resolve();
+  working.catch(() => undefined); // told by `stop`
+  return {
+    made,
+    stop: async () => {
+      over = true;
+      await working;
+    },
+  };
+}
+
+async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
+  const { fleet, postgres, random, lease_ms } = options;
+  const node = fleet.nodes[Math.floor(random() * fleet.nodes.length)] as FleetNode;
+  switch (kind) {
+    case "kill":
+    case "drain":
+      await node.end(kind === "kill" ? "SIGKILL" : "SIGTERM");
+      await delay(random() * lease_ms);
+      return revive(node);
+    case "pause":
+      // So long that others have taken over when it wakes up, in the middle of whatever it was about to write.
+      node.pause();
+      await delay(lease_ms * (1.5 + random()));
+      return node.goOn();
+    case "cut connections":
+      return cutConnections(postgres.url);
+    case "crash database":
+      await postgres.kill();
+      await delay(random() * 1_000);
+      return postgres.restart();
+    case "restart database":
+      return postgres.restart();
+  }
+}
+
+/** As whatever supervises nodes would: a node that finds no database ends, and is started again. */
+export async function revive(node: FleetNode): Promise<void> {
+  const deadline = Date.now() + STARTS_WITHIN_MS;
+  for (;;) {
+    try {
+      return await node.start();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(200);
+    }
+  }
+}
+
+/** All but our own; while the server itself is away there is nothing to cut. */
+async function cutConnections(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => undefined); // what it was asked has been answered, or `query` says why not
+  try {
+    await client.connect();
+    await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'cognition%'",
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres } from "../../../../testing/postgres.ts";
+import type { Trouble } from "./disturbances.ts";
+import { MUTANTS, type Mutant } from "./mutants.ts";
+import { runChaos } from "./run-chaos.ts";
+
+/** The trouble that shows it: a stopped node that wakes up, or one that dies in the middle. */
+const TROUBLE: Record<Mutant, Trouble> = { fencing: "pause", journaling: "kill", "commit before send": "kill" };
+const TROUBLE_MS = 12_000;
+const ROUNDS = 3;
+let postgres: PostgresServer;
+
+beforeAll(async () => {
+  postgres = await startPostgres({ durable: true });
+});
+afterAll(() => postgres.stop());
+
+describe.each(MUTANTS)("three nodes without %s", (mutant) => {
+  it("are found out by the checker", { timeout: 600_000 }, async () => {
+    // Whether a node is hit at the moment that matters is chance, so it may take more than one round.
+    let complaints: readonly string[] = [];
+    for (let round = 0; round < ROUNDS && complaints.length === 0; round++) {
+      const options = { postgres, seed: Date.now() % 1_000_000, nodes: 3, customers: 6, mutant };
+      const trouble = { trouble_ms: TROUBLE_MS, node_trouble: [TROUBLE[mutant]], database_trouble: [] };
+      ({ complaints } = await runChaos({ ...options, ...trouble }));
+    }
+    console.log(`without ${mutant}: ${complaints.length} complaints, the first: ${complaints[0]?.slice(0, 200)}`);
+    expect(complaints).not.toEqual([]);
+  });
+});
