@@ -1,6 +1,9 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import fast from "./vitest.config.ts";
 
+const seed = process.env["FUZZ_SEED"];
+const fuzzSeed = seed === undefined ? undefined : Number(seed);
+
 /** Suites that build, pack, kill processes or measure. `--mode=short` asks them for fewer rounds. */
 export default defineConfig(({ mode }) => ({
   ...fast,
@@ -8,7 +11,7 @@ export default defineConfig(({ mode }) => ({
     ...fast.test,
     include: ["packages/*/test/**/*.slow.test.ts", "test/**/*.slow.test.ts"],
     exclude: configDefaults.exclude,
-    provide: { short: mode === "short" },
+    provide: { short: mode === "short", fuzzSeed },
     // They measure time and load the machine: two at once would disturb each other.
     fileParallelism: false,
     testTimeout: 300_000,

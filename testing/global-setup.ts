@@ -7,6 +7,8 @@ declare module "vitest" {
     postgresUrl: string;
     /** Slow suites only: whether the run asked for fewer rounds, with `--mode=short`. */
     short: boolean;
+    /** Of a fuzz that is to be repeated. */
+    fuzzSeed: number | undefined;
   }
 }
 

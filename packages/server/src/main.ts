@@ -68,6 +68,8 @@ function createServer({ http }: Runtime): Server {
   // The adapter's own Request and Response would replace those of the whole process.
   const server = createAdaptorServer({ fetch: http.app.fetch, overrideGlobalObjects: false }) as Server;
   server.on("clientError", answerBadRequest);
+  // Node would answer an expectation that it doesn't know with a bare 417; every other header it doesn't know is ignored.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
 }
 

@@ -11,12 +11,21 @@ export interface Parts {
 
 export function urlOf(name: RouteName, { path = {}, query = {} }: Parts): string {
   const { path: pattern } = ROUTES[name] as Route;
-  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(String(path[field])));
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(path[field]));
   const search = new URLSearchParams();
   for (const [field, value] of Object.entries(query)) {
-    for (const each of Array.isArray(value) ? value : [value]) search.append(field, String(each));
+    for (const each of Array.isArray(value) ? value : [value]) search.append(field, textOf(each));
   }
   return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+function encode(value: unknown): string {
+  return encodeURIComponent(textOf(value));
+}
+
+/** As it can stand in an address. */
+function textOf(value: unknown): string {
+  return (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed();
 }
 
 /** JSON where streams could be had too: a stream of the log would never end. */
@@ -38,12 +47,21 @@ export function valuesAt(parts: Parts, place: string): unknown[] {
   return found;
 }
 
-/** The same request with another value at that place. */
+/** The same request with another value at that place, which is made if it is not there. */
 export function replaceAt<T>(parts: T, place: string, value: unknown): T {
   const [step = "", ...rest] = place.split(".");
   const field = step.replace("[]", "");
   const inner = (parts as Record<string, unknown>)[field];
-  const change = (old: unknown) => (rest.length === 0 ? value : replaceAt(old, rest.join("."), value));
-  const changed = step.endsWith("[]") ? (inner as unknown[]).map(change) : change(inner);
+  const change = (old: unknown) => (rest.length === 0 ? value : replaceAt(asObject(old), rest.join("."), value));
+  const changed = step.endsWith("[]") ? (Array.isArray(inner) ? inner : [undefined]).map(change) : change(inner);
   return { ...parts, [field]: changed };
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** The same request without that field. */
+export function removeAt(parts: Parts, place: string): Parts {
+  return replaceAt(parts, place, undefined);
 }

@@ -59,6 +59,8 @@ export interface World {
 
 export interface WorldOptions {
   readonly ask: Ask;
+  /** Where callbacks go. */
+  readonly receiver?: string;
   /** A scope of its own by default. */
   readonly scope?: Scope;
 }
@@ -67,7 +69,7 @@ export function headersOf(scope: Scope): Record<string, string> {
   return Object.fromEntries(Object.entries(scope).map(([key, value]) => [scopeHeader(key), value]));
 }
 
-export async function createWorld({ ask, scope: given }: WorldOptions): Promise<World> {
+export async function createWorld({ ask, scope: given, receiver = RECEIVER }: WorldOptions): Promise<World> {
   const tag = randomUUID().slice(0, 8);
   const scope = given ?? { user: `user-${tag}`, project: "common" };
   const headers = headersOf(scope);
@@ -82,7 +84,7 @@ export async function createWorld({ ask, scope: given }: WorldOptions): Promise<
   const user_id = scope["user"] as string;
   const chat_id = `chat-${tag}`;
   const file = `${tag}.txt`;
-  const callback_url = `http://${RECEIVER}/${mark}`;
+  const callback_url = `http://${receiver}/${mark}`;
 
   async function make<T>(method: string, path: string, json: unknown): Promise<T> {
     const response = await ask(path, { method, headers, body: JSON.stringify(json) });

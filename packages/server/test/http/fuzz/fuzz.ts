@@ -1,0 +1,147 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Problem, ROUTES } from "@cognition/contract";
+import { openStorage } from "@cognition/thread";
+import fc from "fast-check";
+import { onTestFinished } from "vitest";
+import { createMemoryDir } from "../../../../../testing/temp-dir.ts";
+import { defaultConfig } from "../../../src/config.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { until } from "../until.ts";
+import { REQUESTS } from "../walk/cases.ts";
+import { type Parts, removeAt, replaceAt, urlOf } from "../walk/send.ts";
+import { AGENT_FILES, createWorld, type World } from "../walk/world.ts";
+import { type FieldCase, type FuzzCase, fuzzCase, type ManneredCase } from "./fuzz-case.ts";
+import { createRawClient, type RawAnswer, type RawRequest } from "./raw-request.ts";
+import { openDigest } from "./table-digest.ts";
+
+export interface FuzzResult {
+  readonly sent: number;
+  readonly kinds: Record<string, number>;
+  /** By status. */
+  readonly answers: Record<string, number>;
+  readonly wrong: string[];
+  readonly alive: boolean;
+  readonly faults: unknown[];
+}
+
+/** After these there is not much left of the world to ask about. */
+const SPENDS_WORLD: ReadonlySet<string> = new Set([
+  "deleteSession",
+  "updateSession",
+  "resumeSession",
+  "completeTask",
+  "deleteArtifact",
+  "deleteAgent",
+  "deleteProvider",
+]);
+const REPORTED = 400;
+
+/** Sends so many odd requests to a started server, one after the other, and tells what should not have been. */
+export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
+  const dir = createMemoryDir();
+  const storage = await openStorage(join(dir.path, "state.db"));
+  const receiver = await startReceiver();
+  const server = await startFuzzed(storage, receiver);
+  const client = createRawClient(server.server.port);
+  const digest = openDigest(join(dir.path, "state.db"));
+  onTestFinished(async () => {
+    client.close();
+    digest.close();
+    await storage.close();
+    dir.remove();
+  });
+  const kinds: Record<string, number> = {};
+  const answers: Record<string, number> = {};
+  const wrong: string[] = [];
+  let world = await createWorld({ ask: server.ask, receiver });
+  let sent = 0;
+  for (const one of fc.sample(fuzzCase, { numRuns: count, seed })) {
+    await quiet(server);
+    digest.changed();
+    const raw = toRaw(one, world);
+    const answer = await client.send(raw);
+    if (!answer) continue;
+    sent += 1;
+    kinds[one.kind] = (kinds[one.kind] ?? 0) + 1;
+    answers[answer.status] = (answers[answer.status] ?? 0) + 1;
+    const hole = judge(answer, raw, digest.changed);
+    if (hole) wrong.push(`${describe(one, raw)} -> ${answer.status} ${hole}: ${answer.text.slice(0, REPORTED)}`);
+    if (answer.status < 300 && SPENDS_WORLD.has(nameOf(one))) world = await createWorld({ ask: server.ask, receiver });
+  }
+  const alive =
+    (await server.fetch("/health")).status === 200 &&
+    (await createWorld({ ask: server.ask, receiver })).session_id !== "";
+  return { sent, kinds, answers, wrong, alive, faults: server.faults };
+}
+
+/** Takes every callback, so that none is tried again later. */
+async function startReceiver(): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function startFuzzed(storage: TestServer["storage"], receiver: string): Promise<TestServer> {
+  const config = defaultConfig();
+  const webhooks = { ...config.webhooks, allow_addresses: [receiver] };
+  const workspace = { ...config.workspace, isolation: "session" as const };
+  return startTestServer({ storage, agents: AGENT_FILES, config: { ...config, webhooks, workspace } });
+}
+
+/** No run and no callback changes anything any more. */
+async function quiet({ server, storage }: TestServer): Promise<void> {
+  const isQuiet = async () =>
+    server.runtime.engine.active.length === 0 && (await storage.countDeliveries({ status: "pending" })) === 0;
+  await until("runs and callbacks to end", async () => ((await isQuiet()) ? true : undefined), 15_000);
+}
+
+function nameOf(one: FuzzCase): string {
+  return one.kind === "wild" ? "" : (REQUESTS[one.request]?.name ?? "");
+}
+
+function toRaw(one: FuzzCase, world: World): RawRequest {
+  if (one.kind === "wild") return one;
+  const { name, request } = REQUESTS[one.request] as (typeof REQUESTS)[number];
+  const parts = one.kind === "field" ? changed(request(world), one) : request(world);
+  const { method, body: kind } = ROUTES[name] as { method: string; body?: unknown };
+  const json = kind === undefined ? undefined : kind === "bytes" ? String(parts.body) : JSON.stringify(parts.body);
+  const base = { Accept: "application/json", ...world.headers };
+  const target = urlOf(name, parts);
+  if (one.kind === "field") return { method, target, headers: Object.entries(base), body: json };
+  return mannered(one, { method, target, headers: Object.entries(base), body: json });
+}
+
+function changed(parts: Parts, { field, change }: FieldCase): Parts {
+  return "drop" in change ? removeAt(parts, field) : replaceAt(parts, field, change.value);
+}
+
+function mannered({ headers, body, query }: ManneredCase, raw: RawRequest): RawRequest {
+  const joint = raw.target.includes("?") ? "&" : "?";
+  const target = query === "" ? raw.target : `${raw.target}${joint}${query}`;
+  return { ...raw, target, headers: [...raw.headers, ...headers], body: body ?? raw.body };
+}
+
+function judge({ status, type, text }: RawAnswer, { method }: RawRequest, changedTables: () => string[]) {
+  if (status < 400) return undefined;
+  const tables = changedTables();
+  if (tables.length > 0) return `changed ${tables.join(", ")}`;
+  if (status >= 500) return "a server's error";
+  if (method === "HEAD") return undefined;
+  if (type !== "application/problem+json") return `not a problem but ${type}`;
+  const problem = Problem.safeParse(JSON.parse(text));
+  if (!problem.success) return "not a problem of the contract";
+  return problem.data.status === status ? undefined : "the problem has another status";
+}
+
+function describe(one: FuzzCase, { method, target, headers, body }: RawRequest): string {
+  const field = one.kind === "field" ? `${one.field} ${JSON.stringify(one.change).slice(0, 200)} ` : "";
+  const odd = one.kind === "field" ? "" : JSON.stringify(headers);
+  return `${one.kind} ${nameOf(one)} ${field}${method} ${target.slice(0, 200)} ${odd} ${String(body).slice(0, 200)}`;
+}
