@@ -2,6 +2,7 @@ import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract"
 import { sql } from "kysely";
 import type { MessageStore, NewMessage } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { inheritMessages, makeInherited } from "./inherit-messages.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
@@ -53,12 +54,52 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
   };
 }
 
+const selectInherits = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q.selectFrom("sessions").select("inherits").where("id", "=", session_id),
+);
+
 /** A fork has no rows until somebody asks for them. */
 async function needRows(ctx: SqlContext, session_id: string): Promise<void> {
-  const query = ctx.db.q.selectFrom("sessions").select("inherits").where("id", "=", session_id);
-  const [session] = await ctx.db.read(query);
-  if (session?.inherits === 1) await makeInherited(ctx, session_id);
+  const [found] = await ctx.db.readAll([selectInherits(ctx.db, { session_id })]);
+  if (found?.rows[0]?.inherits === 1) await makeInherited(ctx, session_id);
 }
+
+const selectEnd = fixedQuery<{ session_id: string }>(({ q }, { session_id }) => {
+  const ofSession = q.selectFrom("messages").where("session_id", "=", session_id);
+  return q
+    .selectFrom("sessions")
+    .select(["scope", ofSession.select((eb) => eb.fn.max("position").as("last")).as("last")])
+    .where("id", "=", session_id);
+});
+const selectSame = fixedQuery<{ session_id: string; id: string }>(({ q }, { session_id, id }) =>
+  q.selectFrom("messages").where("session_id", "=", session_id).selectAll().where("id", "=", id),
+);
+const insertRow = fixedQuery<ReturnType<typeof toMessageRow>>(({ q }, row) =>
+  q.insertInto("messages").values({
+    id: row.id,
+    session_id: row.session_id,
+    role: row.role,
+    content: row.content,
+    tool_calls: row.tool_calls,
+    tool_call_id: row.tool_call_id,
+    token_count: row.token_count,
+    model_used: row.model_used,
+    parent_id: row.parent_id,
+    metadata: row.metadata,
+    run_id: row.run_id,
+    checkpoint_id: row.checkpoint_id,
+    created_at: row.created_at,
+    scope: row.scope,
+    position: row.position,
+    left_state: row.left_state,
+  }),
+);
+const countOneMore = fixedQuery<{ session_id: string; now: string }>(({ q }, { session_id, now }) =>
+  q
+    .updateTable("sessions")
+    .set({ message_count: sql<number>`message_count + 1`, updated_at: now })
+    .where("id", "=", session_id),
+);
 
 /**
  * Appends to the conversation and counts. The caller holds the thread's row (`advanceThread`), which keeps positions
@@ -68,26 +109,18 @@ export function* insertMessage({ db, now, newId }: SqlContext, input: NewMessage
   const created_at = now();
   const message = parseNewMessage(input, { id: newId(), created_at });
   const { session_id } = message;
-  const ofSession = db.q.selectFrom("messages").where("session_id", "=", session_id);
-  const place = db.q
-    .selectFrom("sessions")
-    .select(["scope", ofSession.select((eb) => eb.fn.max("position").as("last")).as("last")])
-    .where("id", "=", session_id);
-  const same = input.id ? [statement(ofSession.selectAll().where("id", "=", message.id))] : [];
-  const [found, known] = yield* all([statement(place), ...same]);
+  const same = input.id ? [selectSame(db, { session_id, id: message.id })] : [];
+  const [found, known] = yield* all([selectEnd(db, { session_id }), ...same]);
   if (known?.rows[0]) return toMessage(known.rows[0] as unknown as MessageRow);
   const { scope, last } = (found?.rows[0] ?? {}) as { scope?: string; last?: number | null };
   if (scope === undefined) throw sessionNotFound(session_id);
   if (message.parent_id !== null) {
+    const ofSession = db.q.selectFrom("messages").where("session_id", "=", session_id);
     const parent = yield* first(ofSession.select("id").where("id", "=", message.parent_id));
     if (!parent) throw new AppError("message_not_found", `Session ${session_id} has no message ${message.parent_id}`);
   }
-  const count = db.q
-    .updateTable("sessions")
-    .set({ message_count: sql<number>`message_count + 1`, updated_at: created_at })
-    .where("id", "=", session_id);
   const row = toMessageRow(message, scope, (last ?? 0) + 1);
-  yield* all([statement(db.q.insertInto("messages").values(row)), statement(count)]);
+  yield* all([insertRow(db, row), countOneMore(db, { session_id, now: created_at })]);
   return message;
 }
 

@@ -5,6 +5,7 @@ import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { claimKey, mismatch } from "./idempotency-store.ts";
 import { inheritMessages } from "./inherit-messages.ts";
 import { jsonText } from "./json-text.ts";
@@ -28,6 +29,23 @@ interface Place {
   /** The session's runs that have not ended, oldest first. */
   open: Pick<RunRow, "id" | "status">[];
 }
+
+type NewRunRow = Pick<
+  RunRow,
+  | "id"
+  | "session_id"
+  | "thread"
+  | "scope"
+  | "status"
+  | "resumes"
+  | "agent_name"
+  | "agent_revision"
+  | "model"
+  | "input"
+  | "trace_id"
+  | "callback_url"
+  | "created_at"
+>;
 
 /** What an idempotency key's row remembers of a run. */
 interface Response {
@@ -69,14 +87,19 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   return { run: toRun(row), message, created: true, events };
 }
 
-function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
-  const place = db.q
+const selectPlace = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q
     .selectFrom("sessions")
     .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
     .select(["threads.pk as thread", "sessions.scope", "sessions.status", "sessions.agent_name", "sessions.inherits"])
-    .where("sessions.id", "=", session_id);
-  const ofSession = db.q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id);
-  const [found, open] = yield* all([statement(place), statement(ofSession.where(IS_OPEN).orderBy("pk"))]);
+    .where("sessions.id", "=", session_id),
+);
+const selectOpen = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id).where(IS_OPEN).orderBy("pk"),
+);
+
+function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
+  const [found, open] = yield* all([selectPlace(db, { session_id }), selectOpen(db, { session_id })]);
   if (!found?.rows[0]) throw sessionNotFound(session_id);
   return { ...found.rows[0], open: open?.rows ?? [] } as unknown as Place;
 }
@@ -143,7 +166,7 @@ function insertRun(
   run: NewRun,
   { id, input, place }: { id: string; input: string; place: Place },
 ): Statement {
-  const query = db.q.insertInto("runs").values({
+  const row = {
     id,
     session_id: run.session_id,
     thread: place.thread,
@@ -155,17 +178,36 @@ function insertRun(
     model: run.model ?? null,
     input,
     trace_id: run.trace_id ?? null,
-    callback_url: callbackOf(run),
     created_at: now(),
-  });
+  };
+  const { callback_url, resumes } = run;
+  if (callback_url !== undefined || !resumes) return insertNew(db, { ...row, callback_url: callback_url ?? null });
+  // Who resumes a run goes on with its work, and whoever waits for its end still waits.
+  const inherited = sql<string | null>`(select r.callback_url from runs r where r.id = ${resumes})`;
+  const query = db.q.insertInto("runs").values({ ...row, callback_url: inherited });
   return statement(query.returningAll());
 }
 
-/** Who resumes a run goes on with its work, and whoever waits for its end still waits. */
-function callbackOf({ callback_url, resumes }: NewRun) {
-  if (callback_url !== undefined || !resumes) return callback_url ?? null;
-  return sql<string | null>`(select r.callback_url from runs r where r.id = ${resumes})`;
-}
+const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
+  q
+    .insertInto("runs")
+    .values({
+      id: row.id,
+      session_id: row.session_id,
+      thread: row.thread,
+      scope: row.scope,
+      status: "queued",
+      resumes: row.resumes,
+      agent_name: row.agent_name,
+      agent_revision: row.agent_revision,
+      model: row.model,
+      input: row.input,
+      trace_id: row.trace_id,
+      callback_url: row.callback_url,
+      created_at: row.created_at,
+    })
+    .returningAll(),
+);
 
 function* remember({ db }: SqlContext, key: string, scope: string, response: Response): Tx<void> {
   const row = db.q.updateTable("idempotency_keys").set({ response: JSON.stringify(response) });

@@ -2,12 +2,21 @@ import { AppError } from "@cognition/contract";
 import { sql } from "kysely";
 import type { ClaimedRun, Lease, RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { runFence } from "./lease-fence.ts";
 import { type RunRow, toRun } from "./run-row.ts";
 import { scopeText } from "./scope.ts";
-import { all, first, type Statement, statement, type Tx } from "./statement.ts";
+import { all, type Statement, statement, type Tx } from "./statement.ts";
 
 type Claim = Parameters<RunStore["claimRun"]>[0];
+
+interface Candidate {
+  pk: number;
+  thread: number;
+  thread_id: string;
+  head: string | null;
+}
 
 export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
   requireDuration(claim.lease_ms);
@@ -16,17 +25,15 @@ export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRu
 
 function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   const { db } = ctx;
-  const candidate = yield* first(selectCandidate(ctx, claim));
+  const { owner, lease_ms } = claim;
+  const [found] = yield* all([selectCandidate(db, claim)]);
+  const candidate = found?.rows[0] as unknown as Candidate | undefined;
   if (!candidate) return null;
+  const { pk, thread, head } = candidate;
   const [leased, started, counted] = yield* all([
-    takeLease(ctx, candidate.thread, claim),
-    startAttempt(ctx, candidate),
-    statement(
-      db.q
-        .selectFrom("events")
-        .select((eb) => eb.fn.max("ordinal").as("last"))
-        .where("run", "=", candidate.pk),
-    ),
+    takeLease(db, { thread, owner, lease_ms }),
+    startAttempt(db, { pk, thread, head, now: ctx.now() }),
+    lastOrdinal(db, { pk }),
   ]);
   const run = started?.rows[0] as unknown as RunRow;
   const last = counted?.rows[0]?.last as number | null;
@@ -49,58 +56,70 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
  * they are locked, so what is asked of them here still holds at the end of the transaction. The earlier runs are not;
  * but that none of them is open can't become untrue, since a run that has ended stays so.
  */
-function selectCandidate({ db }: SqlContext, { session_id, except_scopes = [] }: Claim) {
-  const free = sql<boolean>`(t.lease_until is null or t.lease_until <= ${sql.raw(db.dialect.nowMs)})`;
+function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
+  const free = sql<boolean>`(t.lease_until is null or t.lease_until <= ${sql.raw(dialect.nowMs)})`;
   // Literals, so that the engines see that their indexes of open runs fit: else every claim would read all history.
   const earlier = sql<boolean>`not exists (select 1 from runs e where e.session_id = r.session_id and e.pk < r.pk
     and e.status in ('queued', 'running', 'waiting_for_approval'))`;
-  const base = db.q
+  return q
     .selectFrom("runs as r")
     .innerJoin("threads as t", "t.pk", "r.thread")
     .select(["r.pk", "r.thread", "t.thread_id", "t.head"])
     .where(sql<boolean>`r.status in ('queued', 'running')`)
     .where("t.deleted_at", "is", null)
     .where(free)
-    .where(earlier);
-  const query = except_scopes.length === 0 ? base : base.where("r.scope", "not in", except_scopes.map(scopeText));
-  const visible = session_id === undefined ? query : query.where("r.session_id", "=", session_id);
-  return visible.orderBy("r.pk").limit(1).modifyEnd(sql.raw(db.dialect.skipLocked));
+    .where(earlier)
+    .orderBy("r.pk")
+    .limit(1)
+    .modifyEnd(sql.raw(dialect.skipLocked));
 }
 
-function takeLease({ db }: SqlContext, thread: number, { owner, lease_ms }: Claim): Statement {
-  const now = sql<number>`${sql.raw(db.dialect.nowMs)}`;
-  const query = db.q
+const selectFirst = fixedQuery((db) => candidates(db));
+const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) =>
+  candidates(db).where("r.session_id", "=", session_id),
+);
+
+function selectCandidate(db: Database, { session_id, except_scopes = [] }: Claim): Statement {
+  if (except_scopes.length === 0) return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
+  const others = candidates(db).where("r.scope", "not in", except_scopes.map(scopeText));
+  return statement(session_id === undefined ? others : others.where("r.session_id", "=", session_id));
+}
+
+const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }>(({ q, dialect }, values) =>
+  q
     .updateTable("threads")
     .set({
       epoch: sql<number>`epoch + 1`,
-      lease_owner: owner,
-      lease_until: sql<number>`${now} + ${sql.lit(lease_ms)}`,
+      lease_owner: values.owner,
+      lease_until: sql<number>`${sql.raw(dialect.nowMs)} + ${values.lease_ms}`,
     })
-    .where("pk", "=", thread)
-    .returning("epoch");
-  return statement(query);
-}
+    .where("pk", "=", values.thread)
+    .returning("epoch"),
+);
 
 /** An attempt counts as stalled when the one before it was cut off and the thread's head is still where that one began. */
-function startAttempt(
-  { db, now }: SqlContext,
-  { pk, thread, head }: { pk: number; thread: number; head: string | null },
-): Statement {
-  const query = db.q
+const startAttempt = fixedQuery<{ pk: number; thread: number; head: string | null; now: string }>(({ q }, values) =>
+  q
     .updateTable("runs")
     .set({
       status: "running",
       attempt: sql<number>`attempt + 1`,
-      stalled_attempts: sql<number>`case when checkpoint_id is distinct from ${head} then 0
+      stalled_attempts: sql<number>`case when checkpoint_id is distinct from ${values.head} then 0
         when status = 'running' then stalled_attempts + 1 else stalled_attempts end`,
-      checkpoint_id: head,
-      epoch: db.q.selectFrom("threads").select("threads.epoch").where("threads.pk", "=", thread),
-      started_at: sql<string>`coalesce(started_at, ${now()})`,
+      checkpoint_id: values.head,
+      epoch: q.selectFrom("threads").select("threads.epoch").where("threads.pk", "=", values.thread),
+      started_at: sql<string>`coalesce(started_at, ${values.now})`,
     })
-    .where("pk", "=", pk)
-    .returningAll();
-  return statement(query);
-}
+    .where("pk", "=", values.pk)
+    .returningAll(),
+);
+
+const lastOrdinal = fixedQuery<{ pk: number }>(({ q }, { pk }) =>
+  q
+    .selectFrom("events")
+    .select((eb) => eb.fn.max("ordinal").as("last"))
+    .where("run", "=", pk),
+);
 
 export async function renewLease(
   { db }: SqlContext,

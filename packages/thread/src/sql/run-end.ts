@@ -4,6 +4,7 @@ import type { Lease, NewDelivery, NewEvent, RunEnd } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
 import { type RunRow, toRun } from "./run-row.ts";
@@ -91,14 +92,16 @@ function updateRunning({ db }: SqlContext, lease: Lease, columns: RunChange): St
 
 /** A session that somebody set inactive stays so. */
 export function setSessionStatus({ db, now }: SqlContext, session_id: string, status: SessionStatus): Statement {
-  return statement(
-    db.q
-      .updateTable("sessions")
-      .set({ status, updated_at: now() })
-      .where("id", "=", session_id)
-      .where("status", "<>", "inactive"),
-  );
+  return updateStatus(db, { session_id, status, now: now() });
 }
+
+const updateStatus = fixedQuery<{ session_id: string; status: SessionStatus; now: string }>(({ q }, values) =>
+  q
+    .updateTable("sessions")
+    .set({ status: values.status, updated_at: values.now })
+    .where("id", "=", values.session_id)
+    .where("status", "<>", "inactive"),
+);
 
 function requireOneEnd({ events, status }: RunEnd): void {
   const ends = events.filter(({ event }) => isTerminalEvent(event));

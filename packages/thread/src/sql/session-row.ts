@@ -7,7 +7,7 @@ import type { Tables } from "./tables.ts";
 const ACTIVE_RUN = sql<string | null>`(select r.id from runs r
   where r.thread = t.pk and r.status in ('queued', 'running', 'waiting_for_approval') order by r.pk limit 1)`;
 
-export function selectSessions(db: Database) {
+export function selectSessions(db: Pick<Database, "q">) {
   return db.q
     .selectFrom("sessions as s")
     .innerJoin("threads as t", "t.thread_id", "s.thread_id")

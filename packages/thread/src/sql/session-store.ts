@@ -2,26 +2,31 @@ import { AppError, type Session } from "@cognition/contract";
 import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { createSession } from "./session-create.ts";
 import { deleteSession } from "./session-delete.ts";
 import { madeBefore, sessionConditions } from "./session-filter.ts";
 import { mergeConfig, parseNewSession, parseSessionPatch } from "./session-input.ts";
-import { selectSessions, toSession } from "./session-row.ts";
+import { type SelectedSession, selectSessions, toSession } from "./session-row.ts";
 import { changes, first, type Tx } from "./statement.ts";
+
+const selectOne = fixedQuery<{ session_id: string }>((db, { session_id }) =>
+  selectSessions(db).where("s.id", "=", session_id),
+);
+const selectOwn = fixedQuery<{ session_id: string; own: string }>((db, { session_id, own }) =>
+  selectSessions(db).where("s.id", "=", session_id).where("s.scope", "=", own),
+);
 
 export function createSessionStore(ctx: SqlContext): SessionStore {
   const { db } = ctx;
 
   async function getSession(session_id: string, scope?: Session["scopes"]): Promise<Session | null> {
-    const conditions = sessionConditions(db, scope === undefined ? {} : { scope });
-    const [row] = await db.read(
-      selectSessions(db)
-        .where("s.id", "=", session_id)
-        .where((eb) => eb.and(conditions)),
-      scopeTextOf(scope),
-    );
+    const own = scopeTextOf(scope);
+    const one = own === undefined ? selectOne(db, { session_id }) : selectOwn(db, { session_id, own });
+    const [found] = await db.readAll([one], own);
+    const row = found?.rows[0] as unknown as SelectedSession | undefined;
     return row ? toSession(row) : null;
   }
 

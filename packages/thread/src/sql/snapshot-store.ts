@@ -4,6 +4,7 @@ import type { NewSnapshotObject, SavedSnapshot, SnapshotStore } from "../snapsho
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { scopeText } from "./scope.ts";
 import { packObjects } from "./snapshot-pack.ts";
@@ -12,6 +13,14 @@ import { readObjects } from "./snapshot-read.ts";
 import { sweepSnapshots } from "./snapshot-sweep.ts";
 import { all, changes, type SqlValue, type Statement, type Tx } from "./statement.ts";
 import { advanceThread, explainRefusal } from "./thread-row.ts";
+
+const selectCurrent = fixedQuery<{ thread_id: string }>(({ q }, { thread_id }) =>
+  q
+    .selectFrom("workspaces")
+    .innerJoin("threads", "threads.pk", "workspaces.thread")
+    .select("workspaces.snapshot_id")
+    .where("threads.thread_id", "=", thread_id),
+);
 
 export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
   const { db } = ctx;
@@ -26,14 +35,8 @@ export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
     readObjects: (scope, hashes) => readObjects(db, scopeText(scope), hashes),
     saveSnapshot: (snapshot) => saveSnapshot(ctx, snapshot),
     currentSnapshot: async (thread_id) => {
-      const [row] = await db.read(
-        db.q
-          .selectFrom("workspaces")
-          .innerJoin("threads", "threads.pk", "workspaces.thread")
-          .select("workspaces.snapshot_id")
-          .where("threads.thread_id", "=", thread_id),
-      );
-      return row?.snapshot_id ?? null;
+      const [found] = await db.readAll([selectCurrent(db, { thread_id })]);
+      return (found?.rows[0]?.snapshot_id as string | undefined) ?? null;
     },
     snapshotsOf: async (thread_id, checkpoint_ids) => {
       const sql = `select c.checkpoint_id, c.snapshot from checkpoints c join threads t on t.pk = c.thread

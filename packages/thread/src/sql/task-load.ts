@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import type { OpenTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
 import type { Database } from "./database.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { profileNotFound, toStoredProfile } from "./profile-store.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
@@ -59,19 +60,25 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
   };
 }
 
+const NEWEST = ["task_id", "user_id", "query", "scope", "workspace_data"] as const;
+const selectNewest = fixedQuery<{ conversation_id: string; own: string }>(({ q }, { conversation_id, own }) =>
+  q
+    .selectFrom("task_workspaces")
+    .select(NEWEST)
+    .where("conversation_id", "=", conversation_id)
+    .where("scope", "=", own)
+    .orderBy("created_at", "desc")
+    .orderBy("task_id", "desc")
+    .limit(1),
+);
+
 export async function taskOfConversation(
-  { q, read }: Database,
+  db: Database,
   conversation_id: string,
   scope?: Scope,
 ): Promise<OpenTask | null> {
-  const newest = q
-    .selectFrom("task_workspaces")
-    .select(["task_id", "user_id", "query", "scope", "workspace_data"])
-    .where("conversation_id", "=", conversation_id)
-    .where("scope", "=", scopeText(scope))
-    .orderBy("created_at", "desc")
-    .orderBy("task_id", "desc");
-  const [row] = await read(newest.limit(1));
+  const [found] = await db.readAll([selectNewest(db, { conversation_id, own: scopeText(scope) })]);
+  const row = found?.rows[0] as unknown as Pick<TaskRow, (typeof NEWEST)[number]> | undefined;
   if (!row) return null;
   const { workspace_data, ...task } = row;
   const workspace = { ...newWorkspace(""), ...JSON.parse(workspace_data) };
