@@ -17,8 +17,8 @@ export interface ClaimLoop {
   /** By run id. */
   readonly active: ReadonlyMap<string, RunHandle>;
   start(): void;
-  /** Something may be there to claim. */
-  wake(): void;
+  /** Something may be there to claim: so many runs that were just admitted, or who knows how many. */
+  wake(admitted?: number): void;
   /** Claims no more; resolves when what was being claimed has begun. */
   stop(): Promise<void>;
 }
@@ -30,10 +30,14 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   let timer: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
   let again = false;
+  let told = 0;
+  let maybeMore = false;
 
-  function wake(): void {
+  function wake(admitted = 0): void {
     if (!timer) return;
     again = true;
+    told += admitted;
+    maybeMore ||= admitted === 0;
     claiming ??= claimAll().finally(() => {
       claiming = undefined;
       if (again) wake();
@@ -44,12 +48,34 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     while (again && timer) {
       again = false;
       await Promise.all([...active.values()].map((handle) => handle.catchUp()));
-      while (active.size < max_runs && timer) {
-        const claimed = await claimOne();
-        if (!claimed) break;
-        begin(claimed);
-      }
+      await claimWhatIsThere();
     }
+  }
+
+  /** Asked for together, claims share a commit (SQLite) or a flight (PostgreSQL); one by one, each run would wait for all before it. */
+  async function claimWhatIsThere(): Promise<void> {
+    let asked = told + Number(maybeMore);
+    const untilNone = maybeMore;
+    told = 0;
+    maybeMore = false;
+    while (asked > 0 && timer) {
+      const count = Math.min(asked, roomNow());
+      if (count < 1 || !(await claimTogether(count))) return;
+      asked = untilNone ? asked * 2 : asked - count;
+    }
+  }
+
+  /** No more than would bring a scope to its half: past it, who else waits has to be asked each time. */
+  function roomNow(): number {
+    const most = Math.max(0, ...runsByScope([...active.values()]).map(({ length }) => length));
+    return Math.min(max_runs - active.size, Math.max(1, Math.floor(max_runs / 2 - most)));
+  }
+
+  /** Whether there were so many, and so may be more. */
+  async function claimTogether(count: number): Promise<boolean> {
+    const claimed = await Promise.all(Array.from({ length: count }, claimOne));
+    for (const one of claimed) if (one) begin(one);
+    return !claimed.includes(null);
   }
 
   /**
@@ -94,6 +120,9 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
 }
 
 function largeScopes(handles: readonly RunHandle[], share: number): Scope[] {
-  const byScope = Map.groupBy(handles, ({ scopes }) => JSON.stringify(Object.entries(scopes).sort()));
-  return [...byScope.values()].flatMap((group) => (group.length >= share && group[0] ? [group[0].scopes] : []));
+  return runsByScope(handles).flatMap((group) => (group.length >= share && group[0] ? [group[0].scopes] : []));
+}
+
+function runsByScope(handles: readonly RunHandle[]): RunHandle[][] {
+  return [...Map.groupBy(handles, ({ scopes }) => JSON.stringify(Object.entries(scopes).sort())).values()];
 }

@@ -100,9 +100,12 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
         agent_revision,
         on_busy: on_busy === "reject" ? "reject" : "enqueue",
       });
-      wake(); // where commits are shared (SQLite), the claim is in the one that admits the run
-      await admitted;
-      wake();
+      wake(1); // where commits are shared (SQLite), the claim is in the one that admits the run
+      const { run: made } = await admitted;
+      // A claim that came with it is told of a moment later. Without one (PostgreSQL) it is claimed now.
+      setImmediate(() => {
+        if (!active.has(made.id)) wake(1);
+      });
       return admitted;
     },
     answer: async (run_id, input) => {
