@@ -85,8 +85,12 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
   }
 
   async function scan(): Promise<void> {
+    if (glimpse && isUnchanged(glimpse)) {
+      // A watch that can't be had throws, which took longer than all the rest; a folder that comes is no glimpse's.
+      if (glimpse.folder !== undefined) watch.arm();
+      return;
+    }
     watch.arm();
-    if (glimpse && isUnchanged(glimpse)) return;
     glimpse = undefined;
     const folder = stampOf(options.folder, Date.now() - SETTLED_MS);
     const paths = await findPaths();

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { AppError, type Scope, type Session, type Skill } from "@cognition/contract";
 import { type CheckpointSaver, type SessionContext, type Storage, type Store, sessionContext } from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
@@ -144,7 +144,7 @@ interface AgentFiles {
 
 async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: Session): Promise<Sandbox> {
   const workspace = workspaceOf(workspace_root, session);
-  await mkdir(workspace, { recursive: true });
+  mkdirSync(workspace, { recursive: true });
   return sandboxes.open(session.id, workspace);
 }
 

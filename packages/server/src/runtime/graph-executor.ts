@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, isAppError, type TokenUsage } from "@cognition/contract";
 import { LEASE, type Storage } from "@cognition/thread";
-import { isGraphDrained, RunControl } from "@langchain/langgraph";
+import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph";
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
@@ -15,7 +15,7 @@ import { configurableOf, graphContext, graphInput, userMessage } from "./graph-i
 import { graphResult, lastAssistant } from "./graph-result.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
-import { NO_STATE } from "./run-graph.ts";
+import { type GraphState, NO_STATE } from "./run-graph.ts";
 import { emptyScope, inRun, type RunScope } from "./run-scope.ts";
 import { settleCustomGraph } from "./settle-custom-graph.ts";
 import { settleThread } from "./settle-thread.ts";
@@ -33,6 +33,12 @@ export interface GraphExecutorOptions {
 
 /** How long a tool that was told to stop may take, before it is recorded as unknown. */
 const STOPPING_MS = 2_000;
+
+/** What a graph gave last, and whether it stopped to ask for something. */
+interface Driven {
+  output: unknown;
+  asks: boolean;
+}
 
 interface Running {
   agent: OpenedAgent;
@@ -137,8 +143,12 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const given = graphInput(input, work.claimed.run_id, state, custom);
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
-    const output = await drive(one, given, withContext(config, context));
-    return await graphResult({ storage, work, usage, custom, output, state: await graph.getState(config) });
+    const { output, asks } = await drive(one, given, withContext(config, context));
+    // An agent of ours that asked for nothing has come to its end: its last values are where it stands.
+    const ended = !custom && !asks;
+    if (ended) await work.log.flush();
+    const after = ended ? { ...NO_STATE, values: output as GraphState["values"] } : await graph.getState(config);
+    return await graphResult({ storage, work, usage, custom, output, state: after });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
     throw causeOf(error);
@@ -154,13 +164,15 @@ function causeOf(error: unknown): unknown {
 }
 
 /** Runs the graph until it stops. What it writes to its stream is told as it is written, not as somebody reads it. */
-async function drive({ agent, scope }: Running, given: unknown, config: object): Promise<unknown> {
-  const streamMode = agent.custom ? ["values"] : ["custom"];
+async function drive({ agent, scope }: Running, given: unknown, config: object): Promise<Driven> {
   const writer = createStreamWriter(scope);
-  const stream = await agent.graph.stream(given, { ...config, writer, streamMode });
-  let last: unknown;
-  for await (const [, chunk] of stream as AsyncIterable<[string, unknown]>) last = chunk;
-  return last;
+  const stream = await agent.graph.stream(given, { ...config, writer, streamMode: "values" });
+  const driven: Driven = { output: {}, asks: false };
+  for await (const chunk of stream) {
+    driven.output = chunk;
+    driven.asks ||= isInterrupted(chunk);
+  }
+  return driven;
 }
 
 function configFor({ scope, events, agent }: Running) {

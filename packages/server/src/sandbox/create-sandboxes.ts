@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, type SandboxBackend } from "@cognition/contract";
 import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace } from "./backend.ts";
@@ -78,11 +78,12 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
 
   return {
     async open(session_id, path) {
-      const workspace = await openWorkspace(path, options);
+      const folder = findFolder(path);
       if (closed) throw closed;
       const known = open.get(session_id);
-      if (known?.workspace === workspace.folder) return known.sandbox;
+      if (known?.workspace === folder) return known.sandbox;
       if (known) throw movedWorkspace(session_id, known.workspace);
+      const workspace = openWorkspace(folder, options);
       const shared = folders.get(workspace.folder) ?? shareFolder(workspace.folder, context.limits);
       folders.set(workspace.folder, shared);
       const host = backend.openHost(session_id, workspace);
@@ -147,19 +148,25 @@ async function listAvailable(context: BackendContext): Promise<string[]> {
   return (await Promise.all(tried)).flat();
 }
 
-async function openWorkspace(path: string, options: SandboxesOptions): Promise<Workspace> {
-  const folder = isAbsolute(path) ? await realpath(path).catch(() => undefined) : undefined;
-  if (folder === undefined || !(await stat(folder)).isDirectory())
-    throw new AppError(
-      "workspace_path_refused",
-      `The workspace "${path}" must be the absolute path of a folder that exists.`,
-    );
+function findFolder(path: string): string {
+  let cause: unknown;
+  try {
+    const folder = isAbsolute(path) ? realpathSync.native(path) : undefined;
+    if (folder !== undefined && statSync(folder).isDirectory()) return folder;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `The workspace "${path}" must be the absolute path of a folder that exists.`;
+  throw new AppError("workspace_path_refused", message, { cause });
+}
+
+function openWorkspace(folder: string, options: SandboxesOptions): Workspace {
   const { protectedPaths = DEFAULT_PROTECTED, stateDatabase, commandFolder } = options;
   const hidden = [
     ...(stateDatabase === undefined ? [] : databaseFiles(stateDatabase)),
     ...(commandFolder === undefined ? [] : [commandFolder]),
   ];
-  return { folder, paths: await resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
+  return { folder, paths: resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
 }
 
 interface OpenSandbox {

@@ -80,7 +80,8 @@ const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) 
 );
 
 function selectCandidate(db: Database, { session_id, except_scopes = [] }: Claim): Statement {
-  if (except_scopes.length === 0) return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
+  if (except_scopes.length === 0)
+    return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
   const others = candidates(db).where("r.scope", "not in", except_scopes.map(scopeText));
   return statement(session_id === undefined ? others : others.where("r.session_id", "=", session_id));
 }

@@ -20,7 +20,7 @@ export async function checkCommand(words: readonly string[], { folder, paths }: 
     if (mentioned) throw refuse(word, mentioned.path);
     for (const candidate of word.split(/[=:,]/)) {
       if (candidate === "") continue;
-      const target = await resolveExisting(resolve(folder, candidate));
+      const target = resolveExisting(resolve(folder, candidate));
       const met = refused.find((path) => isAtOrBelow(target, path) || (recursive && isAtOrBelow(path, target)));
       if (met) throw refuse(word, met);
     }

@@ -33,6 +33,7 @@ export function createFolderMarkers(root: string): FolderMarkers {
       // Another process on this machine may have written it since.
       known.delete(session_id);
       if (marker?.folder !== folder || (await wasMadeSince(folder, marker.marked_ms))) return undefined;
+      known.set(session_id, marker.snapshot_id);
       return marker.snapshot_id;
     },
     write: async (session_id, folder, snapshot_id) => {
