@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createTempDir } from "../testing/temp-dir.ts";
 
@@ -24,6 +25,11 @@ async function run(
   return { code: await ended, output };
 }
 
+async function shell(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)("bash", ["-c", `no_proxy=127.0.0.1 ${command}`]);
+  return stdout;
+}
+
 describe("the examples", () => {
   it("npm start: a server that answers with no key and no service", async () => {
     const dir = createTempDir();
@@ -36,12 +42,17 @@ describe("the examples", () => {
       stdio: ["ignore", "pipe", "ignore", "pipe"],
     });
     const ended = once(server, "exit");
+    let greeting = "";
+    (server.stdout as Readable).setEncoding("utf8").on("data", (part: string) => {
+      greeting += part;
+    });
     try {
       const { url } = JSON.parse(String((await once(server.stdio[3] as Readable, "data"))[0]));
-      const made = await fetch(`${url}/sessions`, { method: "POST", body: '{"title": "Hello"}' });
-      const { id } = (await made.json()) as { id: string };
-      const body = '{"content": "List the files in this directory."}';
-      const events = await (await fetch(`${url}/sessions/${id}/messages`, { method: "POST", body })).text();
+      // What it says to try, as it says it.
+      await expect.poll(() => greeting).toContain("Ctrl-C stops it");
+      const [make = "", send = ""] = greeting.match(/curl .*/g) ?? [];
+      const { id } = JSON.parse(await shell(make)) as { id: string };
+      const events = await shell(send.replace("<id>", id));
       expect(events).toContain("event: tool_call");
       expect(events).toMatch(/event: done\ndata: .*"succeeded"/);
       expect((await fetch(`${url}/docs`)).status).toBe(200);

@@ -26,6 +26,13 @@ const examples: Example[] = readdirSync(guideFolder)
     }));
   });
 
+/** What the comments beside an example's prints say, where there is one beside each of them. */
+function promisedOutput(code: string): string[] | undefined {
+  const prints = code.split("\n").filter((line) => line.includes("console.log("));
+  const comments = prints.flatMap((line) => / \/\/ (.*)$/.exec(line)?.[1] ?? []);
+  return comments.length > 0 && comments.length === prints.length ? comments : undefined;
+}
+
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe("the guide's examples", () => {
@@ -38,6 +45,8 @@ describe("the guide's examples", () => {
       expect(stderr).toBe("");
       expect(status).toBe(0);
       expect(stdout).not.toBe("");
+      const promised = promisedOutput(code);
+      if (promised) expect(stdout.replaceAll("'", '"').trim().split("\n")).toEqual(promised);
     });
   }
 });
