@@ -1,5 +1,5 @@
 import { createClient } from "@cognition/client";
-import { createView } from "/view.js";
+import { createView } from "./view.js";
 
 const byId = (id) => document.getElementById(id);
 const client = createClient({ baseUrl: new URLSearchParams(location.search).get("server") ?? "http://127.0.0.1:8000" });

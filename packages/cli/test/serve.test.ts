@@ -33,6 +33,17 @@ describe("serve", () => {
     expect(seen()).toMatch(/missing for production: PostgreSQL .*; a sandbox .*; a model .*; authentication/);
   });
 
+  test.each([
+    [{ npm_lifecycle_event: "start", npm_command: "start" }, "npm run chat --"],
+    [{ npm_command: "exec" }, "npx cognition chat"],
+    [{}, "cognition chat"],
+  ])("started with %j it says how to chat in the same way", async (env, command) => {
+    const served = await startServe([], { cwd: dir.path, env });
+    open.push(served);
+    await served.until(/Ctrl-C stops it/);
+    expect(served.seen()).toContain(`  or       ${command} --url ${served.url}\n`);
+  });
+
   test("Ctrl-C drains: what runs is kept, and the next server ends it", { timeout: 60_000 }, async () => {
     const first = await serve("--quiet");
     const client = createClient({ baseUrl: first.url });

@@ -20,7 +20,7 @@ export const command: Command = {
     const { config } = configOf(context, args);
     const stop = watchSignals(context);
     const server = await openServer(context, config);
-    if (!args.flag("quiet")) context.output.write(await greeting(server, config));
+    if (!args.flag("quiet")) context.output.write(await greeting(server, config, context.env));
     if (fd !== undefined)
       writeSync(fd, `${JSON.stringify({ url: server.url, port: server.port, pid: process.pid })}\n`);
     await stop.first;
