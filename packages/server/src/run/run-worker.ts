@@ -163,7 +163,7 @@ async function handBack({ storage }: RunWorkerOptions, lease: WriterLease): Prom
 async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<void> {
   const { signal, lease } = runWork;
   const cause = signal.aborted ? signal.reason : error;
-  if (cause === LEAVING) {
+  if (isAppError(cause, "draining")) {
     await options.storage.releaseRun(lease);
     return;
   }

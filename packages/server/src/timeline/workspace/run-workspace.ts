@@ -45,6 +45,7 @@ const OF_THE_RUN: readonly ErrorCode[] = [
   "run_not_found",
   "storage_unavailable",
   "storage_closed",
+  "draining",
 ];
 
 const SWEPT = "The files of the workspace were swept while they were being stored";

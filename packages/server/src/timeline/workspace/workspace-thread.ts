@@ -29,7 +29,7 @@ export function createWorkspaceThread(): WorkspaceThread {
 
   function fail(error: unknown): void {
     worker = undefined;
-    for (const { reject } of waiting.values()) reject(broken(error));
+    for (const { reject } of waiting.values()) reject(closed ? shuttingDown() : broken(error));
     waiting.clear();
   }
 
@@ -51,7 +51,7 @@ export function createWorkspaceThread(): WorkspaceThread {
   worker = start();
   return {
     ask: (name, body) => {
-      if (closed) return Promise.reject(new AppError("draining", "The node is shutting down"));
+      if (closed) return Promise.reject(shuttingDown());
       worker ??= start();
       worker.ref();
       const id = ++last;
@@ -67,6 +67,11 @@ export function createWorkspaceThread(): WorkspaceThread {
       await ending?.terminate();
     },
   };
+}
+
+/** Whoever is told so has left its run to another node already. */
+function shuttingDown(): AppError {
+  return new AppError("draining", "The node is shutting down");
 }
 
 function toError({
