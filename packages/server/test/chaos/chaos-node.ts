@@ -4,6 +4,7 @@ import { startServer } from "../../src/main.ts";
 import { createCrashTools } from "../crash/crash-tools.ts";
 import { openLedger } from "../crash/ledger.ts";
 import { type Mutant, switchOff } from "./mutants.ts";
+import { migrateToNext } from "./next-release.ts";
 
 /** On a node's command line. */
 export interface ChaosNodeInput {
@@ -14,6 +15,8 @@ export interface ChaosNodeInput {
   owner: string;
   lease_ms?: number;
   poll_ms?: number;
+  /** The node is one of the next release, which begins with a migration. */
+  next?: boolean;
   /** What this node leaves out that others rely on. */
   mutant?: Mutant;
 }
@@ -26,6 +29,7 @@ const RETRY_MS = 100;
 const input = JSON.parse(process.argv[2] ?? "null") as ChaosNodeInput;
 const config = defaultConfig();
 const { lease_ms, poll_ms, owner } = input;
+if (input.next) await migrateToNext(input.uri);
 const opened = await openStorage({ uri: input.uri, pool: { min: 0, max: 8 } });
 const storage = await switchOff(opened, input.mutant);
 const server = await startServer({

@@ -6,7 +6,7 @@ import type { Fleet, FleetNode } from "./fleet.ts";
 
 export const NODE_TROUBLE = ["kill", "drain", "pause"] as const;
 export const DATABASE_TROUBLE = ["cut connections", "restart database", "crash database"] as const;
-export type Trouble = (typeof NODE_TROUBLE)[number] | (typeof DATABASE_TROUBLE)[number];
+export type Trouble = (typeof NODE_TROUBLE)[number] | (typeof DATABASE_TROUBLE)[number] | "upgrade";
 
 export interface TroubleOptions {
   fleet: Fleet;
@@ -63,6 +63,9 @@ async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
       await node.end(kind === "kill" ? "SIGKILL" : "SIGTERM");
       await delay(random() * lease_ms);
       return revive(node);
+    case "upgrade":
+      await node.end("SIGTERM");
+      return revive(node, { next: true });
     case "pause":
       // So long that others have taken over when it wakes up, in the middle of whatever it was about to write.
       node.pause();
@@ -80,11 +83,11 @@ async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
 }
 
 /** As whatever supervises nodes would: a node that finds no database ends, and is started again. */
-export async function revive(node: FleetNode): Promise<void> {
+export async function revive(node: FleetNode, as = { next: false }): Promise<void> {
   const deadline = Date.now() + STARTS_WITHIN_MS;
   for (;;) {
     try {
-      return await node.start();
+      return await node.start(as);
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await delay(200);

@@ -14,7 +14,7 @@ export interface FleetNode {
   readonly port: number;
   readonly running: boolean;
   /** Resolves when it listens. A node that is there already stays. */
-  start(): Promise<void>;
+  start(as?: { next: boolean }): Promise<void>;
   /** Resolves when the process is gone. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   pause(): void;
@@ -30,7 +30,7 @@ export interface Fleet {
   dispose(): Promise<void>;
 }
 
-export interface FleetOptions extends Omit<ChaosNodeInput, "root" | "port" | "owner"> {
+export interface FleetOptions extends Omit<ChaosNodeInput, "root" | "port" | "owner" | "next"> {
   size: number;
   /** Each node has a workspace root of its own in here, and all of them a cache of compiled code. */
   folder: string;
@@ -71,11 +71,11 @@ function createNode(input: ChaosNodeInput, cache: string, told: Told): FleetNode
   let child: ChildProcess | undefined;
   let ending = false;
 
-  async function start(): Promise<void> {
+  async function start(as = { next: false }): Promise<void> {
     if (child) return;
     const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
     const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache };
-    const mine = spawn(process.execPath, [...flags, PROGRAM, JSON.stringify(input)], {
+    const mine = spawn(process.execPath, [...flags, PROGRAM, JSON.stringify({ ...input, ...as })], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../../testing/postgres.ts";
 import type { Trouble } from "./disturbances.ts";
 import { MUTANTS, type Mutant } from "./mutants.ts";
@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-describe.each(MUTANTS)("three nodes without %s", (mutant) => {
+// Minutes: the short form trusts that the long one has seen the checker complain.
+describe.skipIf(inject("short")).each(MUTANTS)("three nodes without %s", (mutant) => {
   it("are found out by the checker", { timeout: 600_000 }, async () => {
     // Whether a node is hit at the moment that matters is chance, so it may take more than one round.
     let complaints: readonly string[] = [];

@@ -80,7 +80,7 @@ async function withTrouble(options: ChaosOptions, fleet: Fleet, crowd: Crowd): P
   await delay(options.trouble_ms);
   await Promise.all(makers.map((maker) => maker.stop()));
   crowd.end();
-  await Promise.all(fleet.nodes.map(revive));
+  await Promise.all(fleet.nodes.map((node) => revive(node)));
   return makers.flatMap(({ made }) => [...made]);
 }
 

@@ -73,6 +73,35 @@ describe("compose.yaml", () => {
   });
 });
 
+describe("deploy/nodes", () => {
+  const { services, volumes } = parse(read("deploy/nodes/compose.yaml"), { merge: true });
+  const nginx = read("deploy/nodes/nginx.conf");
+  const nodes = Object.keys(services).filter((name) => name.startsWith("node-"));
+
+  test("three nodes with variables that the server knows, each with a workspace of its own", () => {
+    expect(nodes).toEqual(["node-1", "node-2", "node-3"]);
+    for (const name of nodes) {
+      expect(unknown(Object.keys(services[name].environment))).toEqual([]);
+      expect(load(services[name].environment).persistence.uri).toMatch(/@postgres:5432\/cognition$/);
+      expect(parseInt(services[name].stop_grace_period, 10) * 1000).toBeGreaterThan(load({}).runs.drain_ms * 2);
+    }
+    const used = Object.values<{ volumes?: string[] }>(services).flatMap((service) => service.volumes ?? []);
+    const named = used.map((volume) => volume.split(":")[0] ?? "").filter((name) => !name.startsWith("."));
+    expect(named.sort()).toEqual(Object.keys(volumes).sort());
+  });
+
+  test("nginx knows each node, holds nothing back, and waits longer than the server is ever silent", () => {
+    expect([...nginx.matchAll(/server (node-\d):8000/g)].map(([, name]) => name)).toEqual(nodes);
+    expect(nginx).toMatch(/proxy_buffering off;/);
+    expect(nginx).toMatch(/proxy_read_timeout 1h;/);
+    expect(load({}).sse.heartbeat_interval).toBeLessThan(3600);
+    // A POST that a node may have seen must not be sent to another by the proxy.
+    expect(nginx).not.toContain("non_idempotent");
+    expect(services.nginx.ports).toEqual(["127.0.0.1:8000:8000"]);
+    expect(nginx).toMatch(/listen 8000;/);
+  });
+});
+
 describe("deploy/kubernetes.yaml", () => {
   const documents = parseAllDocuments(read("deploy/kubernetes.yaml")).map((document) => {
     expect(document.errors).toEqual([]);
