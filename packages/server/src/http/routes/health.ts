@@ -1,5 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Health } from "@cognition/contract";
-import type { Storage } from "@cognition/thread";
+import type { Storage, StorageHealth } from "@cognition/thread";
 import type { ModelRegistry } from "../../model/model-registry.ts";
 import type { RunEngine } from "../../run/run-engine.ts";
 import type { Sandboxes } from "../../sandbox/sandbox.ts";
@@ -22,7 +23,7 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   return {
     getHealth: () => describe(options),
     getReadiness: async () => {
-      const { ok, error } = await storage.healthCheck();
+      const { ok, error } = await within(READY_WITHIN_MS, storage.healthCheck());
       const reasons = [
         ...(ok ? [] : [`The storage does not answer: ${error}`]),
         ...(engine.draining ? ["This node is shutting down"] : []),
@@ -31,6 +32,20 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
       return Response.json({ ready: false, reasons }, { status: 503, headers: { "Retry-After": "5" } });
     },
   };
+}
+
+/** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
+const READY_WITHIN_MS = 2_500;
+
+async function within(ms: number, check: Promise<StorageHealth>): Promise<Pick<StorageHealth, "ok" | "error">> {
+  const late = new AbortController();
+  const deadline = delay(ms, { ok: false, error: `no answer within ${ms} ms` }, { signal: late.signal });
+  deadline.catch(() => undefined); // not needed any more
+  try {
+    return await Promise.race([check, deadline]);
+  } finally {
+    late.abort();
+  }
 }
 
 async function describe(options: HealthRoutes): Promise<Health> {
