@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** So many files of about two kilobytes, a hundred to a folder, and their paths. */
@@ -25,8 +25,4 @@ export function contentOf(seed: number): string {
     words.push(state.toString(36));
   }
   return `${words.join(" ")}\n`;
-}
-
-export function listAll(root: string): string[] {
-  return (readdirSync(root, { recursive: true }) as string[]).sort();
 }

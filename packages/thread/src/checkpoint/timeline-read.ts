@@ -38,7 +38,7 @@ export interface TimelinePage {
   checkpoint_ids?: readonly string[] | undefined;
 }
 
-export function selectTimeline({ dialect }: Database, page: TimelinePage): Statement {
+function selectTimeline({ dialect }: Database, page: TimelinePage): Statement {
   const conditions = ["s.id = ?", "c.ns = ''"];
   const params: SqlValue[] = [page.session_id];
   if (page.before !== undefined) {
