@@ -35,6 +35,7 @@ import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
 import { countDeliveries } from "./telemetry/count-deliveries.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
+import { createRetention } from "./timeline/retention.ts";
 import { createTimeline, type Timeline } from "./timeline/timeline.ts";
 import { createWorkspaces } from "./timeline/workspace/workspaces.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
@@ -95,7 +96,7 @@ export interface Runtime {
 export async function compose(options: ComposeOptions): Promise<Runtime> {
   const { storage, workspace_root: root, config = defaultConfig() } = options;
   const parts = await openParts(options, config);
-  const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces } = parts;
+  const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces, retention } = parts;
   const engine = createEngine(options, config, parts);
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
@@ -118,10 +119,11 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     start: () => {
       engine.start();
       webhooks.start();
+      retention.start();
     },
     close: async (drain_ms = config.runs.drain_ms) => {
       await drain(drain_ms);
-      await webhooks.stop(drain_ms);
+      await Promise.all([webhooks.stop(drain_ms), retention.stop()]);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
       if (!options.telemetry) await telemetry.close();
@@ -162,7 +164,13 @@ async function openParts(options: ComposeOptions, config: Config) {
   return {
     ...{ models, telemetry, access, checkpointer, tools, graphs, middleware, skills, agents },
     sandboxes: await openSandboxes(options, config),
-    workspaces: createWorkspaces({ snapshots: storage.snapshots, root, onError }),
+    workspaces: createWorkspaces({
+      ...{ snapshots: storage.snapshots, root, onError },
+      max_file_bytes: config.workspace.snapshot_max_file,
+      quota_bytes: config.workspace.snapshot_quota,
+      exclude: config.workspace.snapshot_exclude,
+    }),
+    retention: createRetention({ storage, saver: checkpointer, settings: config.retention, onError }),
     webhooks: createWebhooks({
       storage: countDeliveries(storage, telemetry.metrics),
       settings: config.webhooks,

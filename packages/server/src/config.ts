@@ -76,6 +76,9 @@ function checkTogether(config: Config, origins: LoadedConfig["origins"]): void {
   const { provider, url } = config.tools.search;
   if (provider === "searxng" && url === undefined)
     fail("tools.search.provider", "is searxng, which needs tools.search.url");
+  const { redo_keep, checkpoints_keep_last, checkpoints_max_age_days } = config.retention;
+  if (redo_keep !== undefined && checkpoints_keep_last === undefined && checkpoints_max_age_days === undefined)
+    fail("retention.redo_keep", "needs retention.checkpoints_keep_last or retention.checkpoints_max_age_days");
 }
 
 function keysBelow(paths: readonly string[], parent: string): string[] {

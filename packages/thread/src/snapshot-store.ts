@@ -51,6 +51,8 @@ export interface SnapshotStore {
   snapshotsOf(thread_id: string, checkpoint_ids: readonly string[]): Promise<Map<string, string>>;
   /** Bytes that the scope's objects take. */
   snapshotBytes(scope: Scope): Promise<number>;
+  /** Those that have ever stored an object. */
+  snapshotScopes(): Promise<Scope[]>;
   /**
    * Removes objects that no checkpoint and no workspace leads to any more and that are older than the grace (an hour if
    * not said; what is being stored right now is not led to yet). With `max_bytes`, also lets go of the files of the oldest

@@ -60,6 +60,8 @@ export interface Storage
   closeCheckpointer(): Promise<void>;
   /** The memory that spans threads, confined to one scope: items of other scopes don't exist for it. */
   getStore(scope?: Scope): Promise<Store>;
+  /** Scopes with items past their time, which their store's `sweepExpired` would remove. */
+  expiredStores(): Promise<Scope[]>;
   /** Chats by (user_id, chat_id) within one scope, on this database. Set up already; `teardown` leaves the storage open. */
   getChatStore(scope?: Scope): Promise<ChatSessionStore>;
 }

@@ -3,6 +3,7 @@ import { AuthSection, CorsSection, RateLimitSection } from "./section/access.ts"
 import { AgentsSection } from "./section/agents.ts";
 import { ModelsSection } from "./section/models.ts";
 import { Persistence } from "./section/persistence.ts";
+import { RetentionSection } from "./section/retention.ts";
 import { SandboxSection } from "./section/sandbox.ts";
 import {
   ChatSection,
@@ -32,6 +33,7 @@ export const ConfigSchema = z.strictObject({
   rate_limit: RateLimitSection,
   sse: SseSection,
   runs: RunsSection,
+  retention: RetentionSection,
   models: ModelsSection,
   agents: AgentsSection,
   tools: ToolsSection,

@@ -24,7 +24,12 @@ it("a look at 10,000 files after one has changed takes no more than twice a bare
   const dir = createTempDir();
   try {
     const paths = makeManyFiles(dir.path, 10_000);
-    const workspace = new ScannedWorkspace(dir.path, { maxFileBytes: 1e7, exclude: [], now: () => Date.now() });
+    const workspace = new ScannedWorkspace(dir.path, {
+      maxFileBytes: 1e7,
+      exclude: [],
+      ignore: [],
+      now: () => Date.now(),
+    });
     let { tree } = workspace.scan(undefined);
     const bare = least(8, () => {
       for (const path of paths) lstatSync(path);

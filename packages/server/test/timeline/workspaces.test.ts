@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { EMPTY_TREE } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { contentsOf } from "./folder-contents.ts";
@@ -99,6 +99,33 @@ describe("a snapshot", () => {
       "sub/sub.log",
     ]);
     expect(contentsOf(join(folder, ".git"))).toEqual(before);
+  });
+
+  it("leaves out at any depth what is installed, unless a .gitignore wants it; and what the settings say", async () => {
+    const paths = ["a", "node_modules/x/i.js", "lib/node_modules/y.js", ".venv/bin/p", "lib/__pycache__/c", "vendor/v"];
+    const stored = async (exclude?: string[], ignore?: string) => {
+      const { workspaces, start } = await open(exclude ? { exclude } : {});
+      const { session, lease, folder } = await start();
+      for (const path of paths) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), path);
+      }
+      if (ignore) writeFileSync(join(folder, "lib/.gitignore"), ignore);
+      const run = await workspaces.begin(session, lease);
+      await run.after();
+      return (await workspaces.diff({}, EMPTY_TREE, run.snapshot_id)).map(({ path }) => path);
+    };
+    expect(await stored()).toEqual(["a", "vendor/v"]);
+    expect(await stored(undefined, "!node_modules")).toEqual([
+      "a",
+      "lib/.gitignore",
+      "lib/node_modules/y.js",
+      "vendor/v",
+    ]);
+    expect(await stored(["vendor", "/a"])).toEqual(
+      [...paths].filter((path) => !["a", "vendor/v"].includes(path)).sort(),
+    );
+    expect(await stored([])).toEqual([...paths].sort());
   });
 
   it("reports what it can't store, and the run goes on with the one before", async () => {

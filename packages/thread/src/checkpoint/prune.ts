@@ -1,4 +1,5 @@
 import type { SqlContext } from "../sql/context.ts";
+import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
@@ -14,6 +15,10 @@ export interface PruneOptions {
   keep_last?: number;
   /** Only checkpoints from before this time go. */
   before?: Date;
+  /** Of the branches that were undone, so many of the youngest keep their ends, which redo goes to; all if not said. */
+  keep_undone?: number;
+  /** Ends the way through all threads before the next one. */
+  signal?: AbortSignal;
 }
 
 export interface PruneReport {
@@ -35,15 +40,23 @@ interface Row {
 /** Each thread is pruned in a transaction of its own: a crash in between leaves whole threads. */
 export async function prune({ db }: SqlContext, options: PruneOptions): Promise<PruneReport> {
   const report: PruneReport = { threads: 0, checkpoints: 0, pieces: 0 };
-  const threads = db.q.selectFrom("threads").select("thread_id").where("deleted_at", "is", null).orderBy("pk");
-  const ids = options.thread_id === undefined ? (await db.read(threads)).map((t) => t.thread_id) : [options.thread_id];
+  const ids = options.thread_id === undefined ? await longerThreads(db, options.keep_last) : [options.thread_id];
   for (const id of ids) {
+    if (options.signal?.aborted) break;
     const { checkpoints, pieces } = await db.transaction(() => pruneThread(db.dialect, id, options));
     report.threads += checkpoints > 0 ? 1 : 0;
     report.checkpoints += checkpoints;
     report.pieces += pieces;
   }
   return report;
+}
+
+/** A thread that has no more root checkpoints than stay anyway need not be looked at; most have not. */
+async function longerThreads(db: Database, keep_last = 1): Promise<string[]> {
+  const sql = `select t.thread_id from threads t where t.deleted_at is null
+    and (select count(*) from checkpoints c where c.thread = t.pk and c.ns = '') > ? order by t.pk`;
+  const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params: [Math.max(1, keep_last)] }]);
+  return (found?.rows ?? []).map(({ thread_id }) => String(thread_id));
 }
 
 function* pruneThread(
@@ -86,16 +99,16 @@ function* pruneThread(
 function keep(
   rows: readonly Row[],
   neededAt: ReadonlySet<string>,
-  { keep_last = 1, before }: PruneOptions,
+  { keep_last = 1, before, keep_undone }: PruneOptions,
 ): Set<number> {
   const kept = new Set<number>();
   const roots = rows.filter((row) => row.ns === "");
   const parents = new Set(rows.map((row) => `${row.ns}\0${row.parent_id}`));
   const isTip = (row: Row) => !parents.has(`${row.ns}\0${row.checkpoint_id}`);
   for (const row of roots.slice(-Math.max(1, keep_last))) kept.add(row.seq);
-  for (const row of roots) {
-    if (isTip(row) || neededAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
-  }
+  for (const row of roots) if (neededAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
+  const undone = roots.filter((row) => isTip(row) && !neededAt.has(row.checkpoint_id)).reverse();
+  for (const row of undone.slice(0, keep_undone)) kept.add(row.seq);
   keepForks(roots, kept);
   for (const row of rows.filter((one) => one.ns !== ""))
     if (isSubgraphNeeded(row, rows, kept, before)) kept.add(row.seq);

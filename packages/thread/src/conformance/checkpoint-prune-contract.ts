@@ -46,6 +46,34 @@ export function checkpointPruneContract(open: OpenStorage): void {
       await expectParentsExist(other, "t");
     });
 
+    test("keeps the ends of the youngest undone branches, as many as asked", async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const root = await put(saver, "t", { n: 0 });
+      const tips: string[] = [];
+      for (const n of [1, 2, 3, 4]) {
+        const middle = await put(saver, root, { n });
+        tips.push((await put(saver, middle, { n: n * 10 })).checkpoint.id);
+      }
+      const other = await elsewhere(storage, second);
+      const [, , third, head] = tips;
+      expect(await other.prune({ thread_id: "t", keep_undone: 1 })).toMatchObject({ checkpoints: 7 });
+      expect(await listed(other, threadConfig("t"))).toEqual([head, third]);
+      expect(await read(saver, "t")).toEqual({ n: 40 });
+      expect(await other.prune({ thread_id: "t", keep_undone: 0 })).toMatchObject({ checkpoints: 1 });
+      expect(await listed(other, threadConfig("t"))).toEqual([head]);
+      expect(await read(other, "t")).toEqual({ n: 40 });
+    });
+
+    test("of all threads passes over short ones, and ends between two of them when told", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      for (const [thread_id, length] of [["short", 2] as const, ["long", 4] as const])
+        await line(saver, thread_id, length);
+      const signal = AbortSignal.abort();
+      expect(await saver.prune({ keep_last: 2, signal })).toEqual({ threads: 0, checkpoints: 0, pieces: 0 });
+      expect(await saver.prune({ keep_last: 2 })).toMatchObject({ threads: 1, checkpoints: 2 });
+      expect(await listed(saver, threadConfig("short"))).toHaveLength(2);
+    });
+
     test("keeps where the thread stands, though that was put again and is no longer the youngest", async ({
       storage,
     }) => {

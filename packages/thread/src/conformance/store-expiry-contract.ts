@@ -78,9 +78,11 @@ export function storeExpiryContract(open: OpenStorage): void {
       await store.put(["n"], "long", { a: 1 }, undefined, { ttl: LONG });
       await store.put(["n"], "ever", { a: 1 });
       await vi.waitFor(async () => expect(await store.search(["n"])).toHaveLength(2), DEADLINE);
+      expect(await storage.expiredStores()).toEqual([{ user: "ann" }]);
       expect(await other.sweepExpired()).toBe(0);
       expect(await store.sweepExpired()).toBe(2);
       expect(await store.sweepExpired()).toBe(0);
+      expect(await storage.expiredStores()).toEqual([]);
       expect(await store.search(["n"])).toHaveLength(2);
     });
 

@@ -49,6 +49,10 @@ export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
       const query = db.q.selectFrom("snapshot_scopes").select("bytes").where("scope", "=", scopeText(scope));
       return (await db.read(query))[0]?.bytes ?? 0;
     },
+    snapshotScopes: async () => {
+      const found = await db.read(db.q.selectFrom("snapshot_scopes").select("scope").orderBy("scope"));
+      return found.map(({ scope }) => JSON.parse(scope) as Scope);
+    },
     sweepSnapshots: (sweep) => sweepSnapshots(ctx, sweep),
   };
 }

@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, type Scope } from "@cognition/contract";
 import { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { Store } from "../checkpoint/store.ts";
 import type { EventLog, Storage, StorageHealth } from "../storage.ts";
@@ -10,6 +10,7 @@ import type { SqlContext } from "./context.ts";
 import { createDefinitionStore, createRevisionStore } from "./definition-store.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
 import { createEventLog } from "./event-log.ts";
+import { expiredStores } from "./expired-stores.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
 import { createMessageProjection } from "./message-projection.ts";
 import { createMessageStore } from "./message-store.ts";
@@ -86,8 +87,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     ...guard(createToolJournal(ctx), requireOpen),
     ...guard(createDeliveryStore(ctx), requireOpen),
     ...guard(createIdempotencyStore(ctx), requireOpen),
-    initialize,
-    close,
+    ...{ initialize, close },
     healthCheck: async () => {
       if (!closing) requireOpen();
       return checkHealth(backend, ctx);
@@ -100,14 +100,14 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     closeCheckpointer: async () => {
       checkpointer = undefined; // it has no connection of its own to close
     },
-    getStore: async (scope) => {
-      requireOpen();
-      return new Store(ctx, scope);
-    },
-    getChatStore: async (scope) => {
-      requireOpen();
-      return guard(createChatStore(ctx, scope), requireOpen);
-    },
+    ...guard(
+      {
+        getStore: async (scope?: Scope) => new Store(ctx, scope),
+        getChatStore: async (scope?: Scope) => guard(createChatStore(ctx, scope), requireOpen),
+        expiredStores: () => expiredStores(ctx.db),
+      },
+      requireOpen,
+    ),
   };
 }
 

@@ -1,6 +1,9 @@
 import { LogFormat, LogLevel, ScopeKey, WorkspaceIsolation } from "@cognition/contract";
 import { z } from "zod";
+import { SNAPSHOT_LIMITS } from "../../timeline/workspace/snapshot-limits.ts";
 import { decimal, oneOf, onOff, option, section, wholeNumber, words } from "../option.ts";
+
+const GIB = 1024 ** 3;
 
 export const ServerSection = section({
   host: option(words("a host name or address").default("127.0.0.1"), {
@@ -26,6 +29,20 @@ export const WorkspaceSection = section({
     description:
       "`session`: each session has a folder of its own under the root. `shared`: all work in the root itself.",
   }),
+  snapshot_quota: option(wholeNumber(0, Number.MAX_SAFE_INTEGER).default(SNAPSHOT_LIMITS.quota_bytes), {
+    description:
+      "Bytes that the snapshots of one scope's files may take; the files of the oldest checkpoints go first.",
+  }),
+  snapshot_max_file: option(wholeNumber(0, GIB).default(SNAPSHOT_LIMITS.max_file_bytes), {
+    description: "Files of more bytes are not part of snapshots.",
+  }),
+  snapshot_exclude: option(
+    z.array(z.string().min(1), { error: "must be a list of names or patterns" }).default([...SNAPSHOT_LIMITS.exclude]),
+    {
+      description:
+        "What is not part of snapshots at any depth, as lines of a `.gitignore`; a workspace's own `.gitignore` goes over it.",
+    },
+  ),
 });
 
 export const LogSection = section({

@@ -18,7 +18,14 @@ export function ignoreRules(above: IgnoreRules | undefined, prefix: string, text
 export function isIgnored(rules: IgnoreRules | undefined, path: string): boolean {
   for (let at = rules; at; at = at.above) {
     const { ignored, unignored } = at.matcher.test(toText(path.slice(at.prefix.length)));
-    if (ignored || unignored) return ignored;
+    if (unignored) return false;
+    if (ignored && !isFolderIgnored(at, path)) return true;
   }
   return false;
+}
+
+/** A path is only asked for below folders that count. What ignores its folder was overruled there, and says no more. */
+function isFolderIgnored({ prefix, matcher }: IgnoreRules, path: string): boolean {
+  const folder = path.slice(prefix.length, path.lastIndexOf("/", path.length - 2) + 1);
+  return folder !== "" && matcher.ignores(toText(folder));
 }

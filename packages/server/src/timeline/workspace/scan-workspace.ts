@@ -11,6 +11,8 @@ export interface ScanOptions {
   readonly maxFileBytes: number;
   /** Names in the root that are not the workspace's: the server's own. */
   readonly exclude: readonly string[];
+  /** What the folder's own `.gitignore` files go over. The same object for each scan of it. */
+  readonly rules?: IgnoreRules | undefined;
   readonly now: () => number;
   /** Is handed what a file that had to be read holds. */
   readonly onContent?: (hash: string, content: Buffer) => void;
@@ -35,7 +37,7 @@ export function scanWorkspace(root: string, before: ScannedFolder | undefined, o
   const stats = lstatSync(fsPath(root));
   const folder = new LazyFolder(root);
   try {
-    return new FolderScan(options, { folder, above: undefined, prefix: "", depth: 0 }).run("", stats, before, 0);
+    return new FolderScan(options, { folder, above: options.rules, prefix: "", depth: 0 }).run("", stats, before, 0);
   } finally {
     folder.close();
   }

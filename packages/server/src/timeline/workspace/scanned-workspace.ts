@@ -1,10 +1,12 @@
 import type { NewSnapshotObject } from "@cognition/thread";
 import { encodeTree, encodeTreeChange, hashBlob, sortEntries, type TreeEntry } from "@cognition/thread/snapshot-tree";
+import { ignoreRules } from "./ignore-rules.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange } from "./path-change.ts";
 import { readLink, readRegular } from "./read-entry.ts";
 import { type ScanOptions, scanWorkspace } from "./scan-workspace.ts";
 import { isFolder, type Scanned, type ScannedFolder } from "./scanned-folder.ts";
+import type { ScanLimits } from "./workspace-request.ts";
 
 /** Scans whose trees are remembered: what comes next is told as a difference to one of them. */
 const TREES_KEPT = 4;
@@ -32,9 +34,12 @@ export class ScannedWorkspace {
   #held = 0;
   #objects = new Map<string, NewObject>();
 
-  constructor(root: string, options: Omit<ScanOptions, "onContent">) {
+  constructor(root: string, { ignore, ...options }: ScanLimits & Pick<ScanOptions, "now">) {
     this.#root = root;
-    this.#options = options;
+    this.#options = {
+      ...options,
+      rules: ignore.length > 0 ? ignoreRules(undefined, "", ignore.join("\n")) : undefined,
+    };
   }
 
   /** The tree as it is now, and the names of all objects that `base` does not have; all of them if it isn't known here. */

@@ -4,6 +4,7 @@ import type { PathChange, PathState } from "./path-change.ts";
 export interface ScanLimits {
   maxFileBytes: number;
   exclude: readonly string[];
+  ignore: readonly string[];
 }
 
 /** What the thread with the files is asked for, and what it answers. */

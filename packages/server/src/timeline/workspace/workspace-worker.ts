@@ -15,7 +15,7 @@ const workspaces = new Map<string, ScannedWorkspace>();
 function workspaceAt(root: string, limits?: ScanLimits): ScannedWorkspace {
   const known = workspaces.get(root);
   const workspace =
-    known ?? new ScannedWorkspace(root, { maxFileBytes: 0, exclude: [], ...limits, now: () => Date.now() });
+    known ?? new ScannedWorkspace(root, { maxFileBytes: 0, exclude: [], ignore: [], ...limits, now: () => Date.now() });
   workspaces.delete(root);
   workspaces.set(root, workspace);
   for (const oldest of workspaces.keys()) if (workspaces.size > WORKSPACES_KEPT) workspaces.delete(oldest);

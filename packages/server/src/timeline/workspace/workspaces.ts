@@ -10,6 +10,7 @@ import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
 import { applyRestore, checkRestore } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
+import { SNAPSHOT_LIMITS } from "./snapshot-limits.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkspaceThread, type WorkspaceThread } from "./workspace-thread.ts";
@@ -22,6 +23,8 @@ export interface WorkspacesOptions {
   max_file_bytes?: number;
   /** What the snapshots of one scope may take. */
   quota_bytes?: number;
+  /** What is not part of snapshots at any depth, as a `.gitignore` would say it; the folder's own ones go over it. */
+  exclude?: readonly string[];
   now?: () => number;
   /** What looks at files and writes them. */
   thread?: WorkspaceThread;
@@ -47,9 +50,6 @@ export interface Workspaces {
   describe(scope: Scope, changes: readonly PathChange[]): Promise<FileChange[]>;
   close(): Promise<void>;
 }
-
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
-const QUOTA_BYTES = 2 * 1024 * 1024 * 1024;
 
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const { snapshots, root } = options;
@@ -113,8 +113,12 @@ function partsOf(options: WorkspacesOptions): RunWorkspaceParts {
   return {
     store: options.snapshots,
     thread: options.thread ?? createWorkspaceThread(),
-    limits: { maxFileBytes: options.max_file_bytes ?? MAX_FILE_BYTES, exclude: [".cognition"] },
-    quota_bytes: options.quota_bytes ?? QUOTA_BYTES,
+    limits: {
+      maxFileBytes: options.max_file_bytes ?? SNAPSHOT_LIMITS.max_file_bytes,
+      exclude: [".cognition"],
+      ignore: options.exclude ?? SNAPSHOT_LIMITS.exclude,
+    },
+    quota_bytes: options.quota_bytes ?? SNAPSHOT_LIMITS.quota_bytes,
     markers: createFolderMarkers(options.root),
     turn: createTurns(),
     onError: options.onError,
