@@ -97,6 +97,23 @@ describe("with scoping on", () => {
     expect(faults).toEqual([]);
   });
 
+  it("two owners who send the same message, or the same answer, with the same key have a run each", async () => {
+    const { ask, create } = await start();
+    const [one, other] = [await create(), await create()];
+    for (const name of ["sendMessage", "resumeSession"] as const) {
+      const runs: string[] = [];
+      for (const { headers, session_id, waiting_id, interrupt_id } of [one, other, one]) {
+        const answer = { path: { id: waiting_id }, body: { decisions: [{ id: interrupt_id, type: "approve" }] } };
+        const message = { path: { id: session_id }, body: { content: "Hello" } };
+        const parts = name === "sendMessage" ? message : answer;
+        const answered = await send(ask, name, parts, { ...headers, "Idempotency-Key": name });
+        const { id } = (await answered.json()) as { id: string };
+        runs.push(id);
+      }
+      expect([name, runs[1] !== runs[0], runs[2]]).toEqual([name, true, runs[0]]);
+    }
+  });
+
   it("every request without all of its scope's headers is refused, but those that know no scope", async () => {
     const { ask, create } = await start();
     const world = await create();

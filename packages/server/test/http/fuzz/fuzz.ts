@@ -62,8 +62,8 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
     await quiet(server);
     digest.changed();
     const raw = toRaw(one, world);
-    const answer = await client.send(raw);
-    if (!answer) continue;
+    const answer = await client.send(raw).catch((error: unknown) => wrong.push(`${describe(one, raw)} -> ${error}`));
+    if (typeof answer !== "object") continue;
     sent += 1;
     kinds[one.kind] = (kinds[one.kind] ?? 0) + 1;
     answers[answer.status] = (answers[answer.status] ?? 0) + 1;

@@ -1,4 +1,5 @@
 import { Agent, request, validateHeaderName, validateHeaderValue } from "node:http";
+import { HUGE_BODY } from "./odd-value.ts";
 
 export interface RawRequest {
   readonly method: string;
@@ -17,12 +18,14 @@ export interface RawAnswer {
 /** A stream of the log never ends; so much of it is enough. */
 const READ_MS = 250;
 const ANSWER_MS = 20_000;
+const CUT: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /** Sends what `fetch` would tidy up before. Undefined for what the client itself can't put into a request. */
 export function createRawClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  function send({ method, target, headers, body }: RawRequest): Promise<RawAnswer | undefined> {
+  function send(raw: RawRequest): Promise<RawAnswer | undefined> {
+    const { method, target, headers, body } = raw;
     const { promise, resolve, reject } = Promise.withResolvers<RawAnswer | undefined>();
     if (!isSendable(headers)) return Promise.resolve(undefined);
     const outgoing = request({ port, host: "127.0.0.1", method, path: target, agent, timeout: ANSWER_MS });
@@ -38,7 +41,13 @@ export function createRawClient(port: number) {
       if (type.startsWith("text/event-stream")) setTimeout(() => outgoing.destroy(), READ_MS);
     });
     outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target.slice(0, 200)}`)));
-    outgoing.on("error", reject);
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      // The server let go of an idle connection just as it was used again.
+      if (outgoing.reusedSocket && error.code === "ECONNRESET") resolve(send(raw));
+      // What is too large is answered before it was taken in; who goes on sending may miss the answer.
+      else if (body === HUGE_BODY && CUT.has(error.code ?? "")) resolve(undefined);
+      else reject(error);
+    });
     outgoing.end(body);
     return promise;
   }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type {
   Artifact,
-  Chat,
   CheckpointPage,
   DeliveryPage,
   Interrupt,
@@ -73,68 +72,91 @@ export async function createWorld({ ask, scope: given, receiver = RECEIVER }: Wo
   const tag = randomUUID().slice(0, 8);
   const scope = given ?? { user: `user-${tag}`, project: "common" };
   const headers = headersOf(scope);
-  const mark = `mark-${tag}`;
   const names = {
+    mark: `mark-${tag}`,
+    user_id: scope["user"] as string,
     agent_name: `agent-${tag}`,
     helper_name: `helper-${tag}`,
     provider_id: `provider-${tag}`,
     label: `label-${tag}`,
     key: `key-${tag}`,
+    chat_id: `chat-${tag}`,
+    file: `${tag}.txt`,
   };
-  const user_id = scope["user"] as string;
-  const chat_id = `chat-${tag}`;
-  const file = `${tag}.txt`;
-  const callback_url = `http://${receiver}/${mark}`;
+  const owner = asOwner(ask, headers);
+  await makeDefinitions(owner, names);
+  const [conversation, approval, content] = await Promise.all([
+    makeConversation(owner, names, receiver),
+    makeApproval(owner, names),
+    makeContent(owner, names),
+  ]);
+  return { scope, headers, ...names, ...conversation, ...approval, ...content };
+}
 
-  async function make<T>(method: string, path: string, json: unknown): Promise<T> {
-    const response = await ask(path, { method, headers, body: JSON.stringify(json) });
+type Names = Pick<
+  World,
+  "mark" | "user_id" | "agent_name" | "helper_name" | "provider_id" | "label" | "key" | "chat_id" | "file"
+>;
+type Owner = ReturnType<typeof asOwner>;
+
+function asOwner(ask: Ask, headers: Record<string, string>) {
+  async function send(method: string, path: string, body?: string): Promise<Response> {
+    const response = await ask(path, { method, headers, ...(body !== undefined && { body }) });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    return response;
   }
-  const read = async <T>(path: string) => (await (await ask(path, { headers })).json()) as T;
-
-  for (const name of [names.agent_name, names.helper_name])
-    await make("POST", "/agents", { name, system_prompt: mark });
-  await make("POST", "/models/providers", {
-    id: names.provider_id,
-    provider: "offline",
-    model: "any",
-    display_name: mark,
-  });
-  const { id: session_id } = await make<Session>("POST", "/sessions", { title: mark, metadata: { mark } });
-  await ask(`/sessions/${session_id}/files/${file}`, { method: "PUT", headers, body: mark });
-  await readEvents(await send(ask, headers, session_id, { content: `Say ${mark}`, callback_url }));
-  const { runs } = await read<RunPage>(`/sessions/${session_id}/runs`);
-  const { messages } = await read<MessagePage>(`/sessions/${session_id}/messages`);
-  const { checkpoints } = await read<CheckpointPage>(`/sessions/${session_id}/checkpoints`);
-  const waiting = await make<Session>("POST", "/sessions", { title: mark, agent_name: "careful" });
-  const asked = await readEvents(await send(ask, headers, waiting.id, { content: `Run the command: echo ${mark}` }));
-  const { interrupts } = must(asked.at(-1)).data as { interrupts: Interrupt[] };
-  const artifact = { name: mark, content: mark, session_id };
-  const { id: artifact_id } = await make<Artifact>("POST", "/artifacts", artifact);
-  await make("POST", "/artifacts", { ...artifact, visibility: "public" });
-  await make("PUT", "/store/items", { namespace: [names.label], key: names.key, value: { mark } });
-  await make("PUT", `/profiles/${encodeURIComponent(user_id)}`, { goals: [mark] });
-  const task = await make<Task>("POST", "/tasks", { query: mark, user_id });
-  await make<Chat>("PUT", `/chats/${encodeURIComponent(user_id)}/${chat_id}`, {});
-  const { deliveries } = await read<DeliveryPage>(`/deliveries?session_id=${session_id}`);
-
   return {
-    ...{ scope, headers, mark, ...names, user_id, chat_id, file, session_id, artifact_id },
-    delivery_id: must(deliveries[0]?.id),
-    run_id: must(runs[0]?.id),
-    message_id: must(messages.find(({ role }) => role === "user")?.id),
-    checkpoint_id: must(checkpoints[0]?.id),
-    waiting_id: waiting.id,
-    interrupt_id: must(interrupts[0]?.id),
-    tool_call_id: must(interrupts[0]?.tool_call_id),
-    task_id: task.task_id,
-    conversation_id: task.conversation_id,
+    write: send,
+    make: async <T>(method: string, path: string, json: unknown) =>
+      (await (await send(method, path, JSON.stringify(json))).json()) as T,
+    read: async <T>(path: string) => (await (await send("GET", path)).json()) as T,
+    say: async (session_id: string, message: object) =>
+      readEvents(await send("POST", `/sessions/${session_id}/messages`, JSON.stringify(message))),
   };
 }
 
-function send(ask: Ask, headers: Record<string, string>, session_id: string, message: object): Promise<Response> {
-  return ask(`/sessions/${session_id}/messages`, { method: "POST", headers, body: JSON.stringify(message) });
+async function makeDefinitions({ make }: Owner, { agent_name, helper_name, provider_id: id, mark }: Names) {
+  for (const name of [agent_name, helper_name]) await make("POST", "/agents", { name, system_prompt: mark });
+  await make("POST", "/models/providers", { id, provider: "offline", model: "any", display_name: mark });
+}
+
+async function makeConversation({ make, write, read, say }: Owner, { mark, file }: Names, receiver: string) {
+  const { id: session_id } = await make<Session>("POST", "/sessions", { title: mark, metadata: { mark } });
+  const at = `/sessions/${session_id}`;
+  await write("PUT", `${at}/files/${file}`, mark);
+  await say(session_id, { content: `Say ${mark}`, callback_url: `http://${receiver}/${mark}` });
+  const { runs } = await read<RunPage>(`${at}/runs`);
+  const { messages } = await read<MessagePage>(`${at}/messages`);
+  const { checkpoints } = await read<CheckpointPage>(`${at}/checkpoints`);
+  const { deliveries } = await read<DeliveryPage>(`/deliveries?session_id=${session_id}`);
+  const artifact = { name: mark, content: mark, session_id };
+  const { id: artifact_id } = await make<Artifact>("POST", "/artifacts", artifact);
+  await make("POST", "/artifacts", { ...artifact, visibility: "public" });
+  return {
+    session_id,
+    artifact_id,
+    run_id: must(runs[0]?.id),
+    message_id: must(messages.find(({ role }) => role === "user")?.id),
+    checkpoint_id: must(checkpoints[0]?.id),
+    delivery_id: must(deliveries[0]?.id),
+  };
+}
+
+async function makeApproval({ make, say }: Owner, { mark }: Names) {
+  const { id } = await make<Session>("POST", "/sessions", { title: mark, agent_name: "careful" });
+  const events = await say(id, { content: `Run the command: echo ${mark}` });
+  const { interrupts } = must(events.at(-1)).data as { interrupts: Interrupt[] };
+  const [interrupt] = interrupts;
+  return { waiting_id: id, interrupt_id: must(interrupt?.id), tool_call_id: must(interrupt?.tool_call_id) };
+}
+
+async function makeContent({ make }: Owner, { mark, user_id, label, key, chat_id }: Names) {
+  const user = encodeURIComponent(user_id);
+  await make("PUT", "/store/items", { namespace: [label], key, value: { mark } });
+  await make("PUT", `/profiles/${user}`, { goals: [mark] });
+  const { task_id, conversation_id } = await make<Task>("POST", "/tasks", { query: mark, user_id });
+  await make("PUT", `/chats/${user}/${chat_id}`, {});
+  return { task_id, conversation_id };
 }
 
 function must<T>(value: T | undefined): T {
