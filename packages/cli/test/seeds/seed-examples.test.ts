@@ -153,3 +153,16 @@ test("a thread is resumed with the SDK, even after the server was killed", { tim
   expect(history.messages[1]?.content).toBe("Say hello");
   expect((await api.getSession(session.id)).title).toBe("Investigation #99");
 });
+
+test("scopes: the headers and the settings as they are written down", { timeout: 60_000 }, async () => {
+  const { url } = await serve('scoping:\n  enabled: true\n  keys: ["user", "project"]\n');
+  const alice = { "X-Cognition-Scope-User": "alice", "X-Cognition-Scope-Project": "breachlens" };
+  const list = (headers: Record<string, string>) => fetch(`${url}/sessions`, { headers });
+  const made = await fetch(`${url}/sessions`, { method: "POST", headers: alice, body: "{}" });
+  expect(await made.json()).toMatchObject({ scopes: { user: "alice", project: "breachlens" } });
+  expect(await (await list(alice)).json()).toMatchObject({ total: 1 });
+  expect(await (await list({ ...alice, "X-Cognition-Scope-Project": "other" })).json()).toMatchObject({ total: 0 });
+  const missing = await list({ "X-Cognition-Scope-User": "alice" });
+  expect(missing.status).toBe(403);
+  expect(await missing.json()).toMatchObject({ detail: expect.stringContaining("X-Cognition-Scope-Project") });
+});
