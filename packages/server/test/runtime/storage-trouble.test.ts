@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { expect, it } from "vitest";
@@ -32,19 +33,29 @@ async function startWith(disturb: (real: Storage) => Partial<Storage>): Promise<
 
 it("an abort that comes while the intent is being recorded: the tool never runs, and no intent stays open", async () => {
   const reached = Promise.withResolvers<void>();
-  const aborted = Promise.withResolvers<void>();
+  const listed = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  // The worst moment: after the journal was looked through for open calls, and before the run's end is stored. An end
+  // that waits for the intent never looks before it; then the deadline lets the intent go on.
   const started = await startWith((real) => ({
     beginToolCall: async (intent) => {
       reached.resolve();
-      await aborted.promise;
-      // The run is being settled by now; were its end not to wait, it would be there before this intent.
-      return real.beginToolCall(intent);
+      await Promise.race([listed.promise, delay(500)]);
+      return real.beginToolCall(intent).finally(begun.resolve);
+    },
+    listToolCalls: async (run_id) => {
+      const calls = await real.listToolCalls(run_id);
+      listed.resolve();
+      return calls;
+    },
+    finishRun: async (...end) => {
+      await begun.promise;
+      return real.finishRun(...end);
     },
   }));
   const run_id = await send(started, "Use the launch tool");
   await reached.promise;
   await started.runtime.engine.abort(started.session.id);
-  setTimeout(aborted.resolve, 300);
   const events = await eventsOf(started, run_id);
   expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
   expect(await started.storage.listToolCalls(run_id)).toEqual([]);
