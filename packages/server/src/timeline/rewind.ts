@@ -1,5 +1,5 @@
 import { AppError, type RewindResult, type RewindSession, type Session } from "@cognition/contract";
-import type { Storage } from "@cognition/thread";
+import { EMPTY_TREE, type Storage } from "@cognition/thread";
 import { findHead, findPlace, type Place } from "./find-place.ts";
 import type { PathChange } from "./workspace/path-change.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
@@ -49,14 +49,18 @@ function refuseWhileBusy({ id, active_run_id, status }: Session): void {
 }
 
 async function planFiles(
-  { workspaces }: RewindParts,
+  { storage, workspaces }: RewindParts,
   session: Session,
-  { snapshot_id }: Place,
+  place: Place,
   force: boolean,
 ): Promise<{ snapshot_id: string; changes: PathChange[] }> {
+  // A session that never had files of its own has none to bring back, at any of its points.
+  const hadFiles = place.snapshot_id !== null || (await storage.snapshots.currentSnapshot(session.thread_id)) !== null;
+  const snapshot_id = hadFiles ? place.snapshot_id : EMPTY_TREE;
   if (snapshot_id === null) {
     const message =
-      "The files of that point are not stored any more: they were let go to keep within the quota. Nothing was changed; " +
+      "The files of that point are not stored: they were let go to keep within the quota, or the point is from a time " +
+      "before files were. Nothing was changed; " +
       'send restore: ["conversation"] to go there without them.';
     throw new AppError("snapshot_not_found", message);
   }

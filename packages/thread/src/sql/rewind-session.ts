@@ -1,5 +1,6 @@
 import { AppError, type StoredEvent } from "@cognition/contract";
 import { findCheckpoint, forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { Rewind } from "../timeline-store.ts";
 import { readAncestors, readWay, type Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
@@ -31,7 +32,7 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   if (checkpoint_id !== null) yield* findCheckpoint(db, place.pk, checkpoint_id);
   const way = yield* wayTo(ctx, place, checkpoint_id);
   const target = rewind.conversation ? checkpoint_id : place.head;
-  const snapshot = rewind.snapshot_id ?? place.snapshot_id;
+  const snapshot = rewind.snapshot_id ?? place.snapshot_id ?? EMPTY_TREE;
   const head = yield* forkCheckpoint(db, { thread: place.pk, checkpoint_id: target, snapshot });
   if (rewind.snapshot_id !== undefined) {
     const { pk: thread, scope } = place;

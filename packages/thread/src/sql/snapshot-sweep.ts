@@ -1,5 +1,6 @@
 import type { Scope } from "@cognition/contract";
 import { decodeTree } from "../snapshot/decode-tree.ts";
+import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { NewSnapshotObject, SweepReport } from "../snapshot-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -207,17 +208,17 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<numbe
 
 /**
  * The oldest checkpoints lose their files: never a thread's head, the place of another workspace, a checkpoint that a
- * fork began at, or one that waits for an answer.
+ * fork began at, or one that waits for an answer. Nor is the empty folder forgotten, which takes no room.
  */
 function* forgetOldest(db: Database, scope: string): Tx<number> {
   const { dialect } = db;
   const sql = `select c.snapshot, max(c.seq) as newest, max(t.pk) as thread
     from threads t join checkpoints c on c.thread = t.pk
-    where t.scope = ? and c.snapshot is not null and c.snapshot not in (select w.snapshot_id from workspaces w where w.scope = ?)
+    where t.scope = ? and c.snapshot is not null and c.snapshot <> ? and c.snapshot not in (select w.snapshot_id from workspaces w where w.scope = ?)
       and c.snapshot not in (select h.snapshot from threads x join checkpoints h on h.thread = x.pk and h.checkpoint_id = x.head
         where x.scope = ? and h.snapshot is not null)
     group by c.snapshot order by max(t.pk), max(c.seq)`;
-  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, scope, scope] }]);
+  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, EMPTY_TREE, scope, scope] }]);
   const snapshots = (found?.rows ?? []).map(({ snapshot }) => String(snapshot));
   const oldest = snapshots.slice(0, Math.ceil(snapshots.length * STEP));
   if (oldest.length === 0) return 0;

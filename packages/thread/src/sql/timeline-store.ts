@@ -1,6 +1,7 @@
 import type { Message } from "@cognition/contract";
 import { forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
 import { readMessagesAt, readTimeline } from "../checkpoint/timeline-read.ts";
+import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { TimelineStore } from "../timeline-store.ts";
 import { readWay } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
@@ -86,7 +87,7 @@ function* branch(ctx: SqlContext, thread: number, checkpoint_id: string): Tx<str
   );
   if (!place || place.head === null || place.head === checkpoint_id) return checkpoint_id;
   const way = yield* readWay(db, thread, place.head, checkpoint_id);
-  const head = yield* forkCheckpoint(db, { thread, checkpoint_id, snapshot: place.snapshot_id });
+  const head = yield* forkCheckpoint(db, { thread, checkpoint_id, snapshot: place.snapshot_id ?? EMPTY_TREE });
   const lineage = place.lineage ?? thread;
   yield* moveProjection(ctx, { session_id: place.id, thread, lineage, from: place.head, to: checkpoint_id, way });
   return head;

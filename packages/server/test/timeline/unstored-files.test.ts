@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { defaultConfig } from "../../src/config.ts";
+import { make, startTalk } from "./talk.ts";
+
+describe("a rewind of a session's first message", () => {
+  for (const isolation of ["session", "shared"] as const) {
+    it(`needs no snapshot where no file was touched (${isolation})`, async () => {
+      const talk = await startTalk({ isolation });
+      await talk.say("Hello");
+      expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [] });
+      await talk.say("Hello again");
+      expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [] });
+      expect(await talk.texts()).toEqual([]);
+    });
+
+    it(`works again after one that took the conversation alone (${isolation})`, async () => {
+      const talk = await startTalk({ isolation });
+      await talk.say("Hello");
+      await talk.rewind({ last: "turn", restore: ["conversation"] });
+      await talk.say(make("a.txt", "one"));
+      expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [{ path: "a.txt", change: "deleted" }] });
+      expect(talk.file("a.txt")).toBeUndefined();
+    });
+  }
+
+  it("in a shared folder that holds others' files leaves those alone", async () => {
+    const talk = await startTalk({ isolation: "shared" });
+    writeFileSync(join(talk.on.root, "theirs.txt"), "theirs");
+    await talk.say(make("a.txt", "one"));
+    writeFileSync(join(talk.on.root, "theirs.txt"), "changed");
+    await talk.rewind({ last: "turn" });
+    expect([talk.file("a.txt"), talk.file("theirs.txt")]).toEqual([undefined, "changed"]);
+  });
+
+  it("works where the quota has no room left: an empty folder takes none", async () => {
+    const config = defaultConfig();
+    const workspace = { ...config.workspace, snapshot_quota: 2_000 };
+    const talk = await startTalk({ config: { ...config, workspace } });
+    await talk.say("Hello");
+    await talk.say(make("a.txt", "one"));
+    writeFileSync(join(talk.session.workspace_path ?? "", "large"), randomBytes(5_000));
+    await talk.say("Hello again");
+    expect(talk.on.faults).toMatchObject([{ code: "limit_exceeded" }]);
+    const first = (await talk.checkpoints()).at(-1)?.id;
+    expect(await talk.rewind({ checkpoint_id: first })).toMatchObject({
+      files: [{ path: "a.txt", change: "deleted" }],
+    });
+  });
+});
