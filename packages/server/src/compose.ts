@@ -100,7 +100,10 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const engine = createEngine(options, config, parts);
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
-  const sessions = createSessions({ storage, agents, models, sandboxes, engine, ...workspace });
+  const sessions = createSessions({
+    ...{ storage, agents, models, sandboxes, engine, ...workspace },
+    forgetFolder: workspaces.forget,
+  });
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
   const http = createHttp(options, config, { ...parts, engine, sessions, timeline });
   telemetry.metrics.watch({

@@ -30,6 +30,8 @@ export interface SessionsOptions {
   readonly refuse_given_paths: boolean;
   /** Finishes what a rewind has begun, before anybody sees the files. */
   readonly settleFiles?: (session: Session) => Promise<void>;
+  /** What this node noted of where the session's folder stands. */
+  readonly forgetFolder?: (session: Session) => Promise<void>;
 }
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
@@ -82,6 +84,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (!(await storage.deleteSession(session_id, scope))) notFound(session_id);
       await sandboxes.remove(session_id);
       if (ownsFolder(session)) await rm(workspaceOf(root, session), { recursive: true, force: true });
+      await options.forgetFolder?.(session);
     },
     async openFiles(session_id, scope) {
       const session = await find(session_id, scope);

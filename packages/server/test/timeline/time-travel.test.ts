@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Checkpoint, CheckpointState, Session } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
@@ -51,6 +51,15 @@ describe("checkpoints", () => {
       files: [{ path: "a.txt", change: "modified", diff: expect.stringContaining("-one") }],
     });
   });
+});
+
+it("a deleted session takes the note of where its folder stood along", async () => {
+  const talk = await startTalk();
+  const notes = join(talk.on.root, ".cognition/workspaces");
+  await talk.say(make("a.txt", "one"));
+  expect(readdirSync(notes)).toHaveLength(1);
+  expect((await talk.on.ask(`/sessions/${talk.session.id}`, { method: "DELETE" })).status).toBe(204);
+  expect(readdirSync(notes)).toEqual([]);
 });
 
 describe("rewind", () => {

@@ -46,6 +46,8 @@ export interface Workspaces {
   look(session: WorkspacePlace): Promise<string>;
   /** Where the thread's files stand. */
   standing(session: WorkspacePlace): Promise<string>;
+  /** The session is deleted: so is the note of where its folder stood. */
+  forget(session: WorkspacePlace): Promise<void>;
   diff(scope: Scope, from: string, to: string): Promise<FileChange[]>;
   describe(scope: Scope, changes: readonly PathChange[]): Promise<FileChange[]>;
   close(): Promise<void>;
@@ -102,6 +104,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
         return (await captureFolder(parts, place)).tree;
       }),
     standing: sync.standing,
+    forget: (session) => inTurn(session, () => parts.markers.remove(session.id)),
     diff: async (scope, from, to) =>
       describeChanges(snapshots, scope, await createStoredTrees(snapshots, scope).diff(from, to)),
     describe: (scope, changes) => describeChanges(snapshots, scope, changes),
