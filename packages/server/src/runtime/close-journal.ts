@@ -54,9 +54,12 @@ function endOf({ begun, calls }: RunScope, call: ToolCallRecord) {
 }
 
 /** The result was recorded, and the process ended before the log had it. */
-function tellRecorded({ work }: RunScope, { tool_call_id, result }: ToolCallRecord, outcome: string): void {
+function tellRecorded({ work }: RunScope, { name, tool_call_id, result }: ToolCallRecord, outcome: string): void {
   const recorded = result ? unpackResult(result) : undefined;
-  const output = textOf(recorded && messageIn(recorded.result)?.content);
+  // One that was closed here, by an attempt that was killed before it told, has only its reason.
+  const output = recorded
+    ? textOf(messageIn(recorded.result)?.content)
+    : reasonOf(name, outcome === "aborted" ? "aborted" : "unknown");
   work.log.emit("tool_result", { tool_call_id, output, exit_code: recorded?.exit_code ?? null, outcome });
 }
 
