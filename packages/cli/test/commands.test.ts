@@ -129,6 +129,26 @@ describe("doctor", () => {
     expect((await run(["doctor", "--repair"])).output).toContain("all as they should be");
   });
 
+  test("brings back rows that were deleted, and removes ones that were doubled", async () => {
+    expect(await run(["chat"], {}, "hello\n")).toMatchObject({ code: 0 });
+    const db = new DatabaseSync(join(dir.path, ".cognition/state.db"));
+    const rows = () => db.prepare("select id, role, content from messages order by position").all();
+    const before = rows();
+    expect(before).toHaveLength(2);
+    const columns = db.prepare(
+      "select name from pragma_table_info('messages') where name not in ('pk', 'id', 'position')",
+    );
+    const copied = columns.all().map(({ name }) => name);
+    db.exec(
+      `insert into messages (id, position, ${copied}) select 'copy', 9, ${copied} from messages where role = 'user'`,
+    );
+    db.exec("delete from messages where role = 'assistant'");
+    const { output } = await run(["doctor", "--repair"]);
+    expect(output).toMatch(/^ok +sessions: 1 checked with 2 messages; 2 messages set right$/m);
+    expect(rows()).toEqual(before);
+    db.close();
+  });
+
   test("names what fails, with exit code 1", async () => {
     mkdirSync(join(dir.path, ".cognition"));
     writeFileSync(join(dir.path, ".cognition/config.yaml"), "serve: {}\n");
