@@ -102,6 +102,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
   const sessions = createSessions({
     ...{ storage, agents, models, sandboxes, engine, ...workspace },
+    settleFiles: (session) => workspaces.settle(session, false),
     forgetFolder: workspaces.forget,
   });
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });

@@ -24,6 +24,8 @@ export interface AgentRegistry {
   resolve(name: string, scope?: Scope): Promise<ResolvedAgent>;
   /** As `resolve`; an agent that can only be delegated to is refused likewise. */
   resolveForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
+  /** Refuses what `resolveForSession` would refuse, and stores nothing: the request may yet be refused for another reason. */
+  requireForSession(name: string, scope?: Scope): Promise<void>;
   /** What a run began with, also after the definition was changed or deleted. `agent_not_found` if there never was one. */
   at(revision: string): Promise<ResolvedAgent>;
 
@@ -60,11 +62,16 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     return agent;
   }
 
-  async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
+  async function find(name: string, scope: Scope, forSession: boolean) {
     const view = await viewAgents(sources, scope);
     const definition = view.agents.get(name);
     if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
     requireSubagents(definition, view);
+    return { definition, view };
+  }
+
+  async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
+    const { definition, view } = await find(name, scope, forSession);
     return keep(withRevision(planDelegation(definition, view)), scope);
   }
 
@@ -84,6 +91,9 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   return {
     resolve: (name, scope = {}) => resolve(name, scope, false),
     resolveForSession: (name, scope = {}) => resolve(name, scope, true),
+    requireForSession: async (name, scope = {}) => {
+      await find(name, scope, true);
+    },
     async at(revision) {
       const agent = await store.findRevision(revision);
       if (agent) return agent;

@@ -20,7 +20,7 @@ import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./works
 
 export interface SessionsOptions {
   readonly storage: Storage;
-  readonly agents: Pick<AgentRegistry, "resolveForSession">;
+  readonly agents: Pick<AgentRegistry, "requireForSession">;
   readonly models: Pick<ModelRegistry, "select">;
   readonly sandboxes: Pick<Sandboxes, "open" | "remove">;
   readonly engine: Pick<RunEngine, "abort">;
@@ -29,9 +29,9 @@ export interface SessionsOptions {
   /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
   readonly refuse_given_paths: boolean;
   /** Finishes what a rewind has begun, before anybody sees the files. */
-  readonly settleFiles?: (session: Session) => Promise<void>;
+  readonly settleFiles: (session: Session) => Promise<void>;
   /** What this node noted of where the session's folder stands. */
-  readonly forgetFolder?: (session: Session) => Promise<void>;
+  readonly forgetFolder: (session: Session) => Promise<void>;
 }
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
@@ -53,7 +53,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   async function create({ idempotency_key: _, workspace_path: given, ...fields }: CreateSession, scope: Scope = {}) {
-    await agents.resolveForSession(fields.agent_name, scope);
+    await agents.requireForSession(fields.agent_name, scope);
     if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
     const workspace_path = await folderFor(options, given);
     const session = await storage.createSession({ ...fields, workspace_path, scopes: scope });
@@ -63,7 +63,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session> {
     const session = await find(session_id, scope);
-    if (patch.agent_name !== undefined) await agents.resolveForSession(patch.agent_name, session.scopes);
+    if (patch.agent_name !== undefined) await agents.requireForSession(patch.agent_name, session.scopes);
     if (patch.status !== undefined) refuseWhileWaiting(session);
     const config = patch.config && releaseProvider(patch.config);
     if (config && namesAModel(config)) {
@@ -84,13 +84,13 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (!(await storage.deleteSession(session_id, scope))) notFound(session_id);
       await sandboxes.remove(session_id);
       if (ownsFolder(session)) await rm(workspaceOf(root, session), { recursive: true, force: true });
-      await options.forgetFolder?.(session);
+      await options.forgetFolder(session);
     },
     async openFiles(session_id, scope) {
       const session = await find(session_id, scope);
       const folder = workspaceOf(root, session);
       await mkdir(folder, { recursive: true });
-      await options.settleFiles?.(session);
+      await options.settleFiles(session);
       return (await sandboxes.open(session_id, folder)).files;
     },
   };

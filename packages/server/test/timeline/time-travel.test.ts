@@ -110,6 +110,24 @@ describe("rewind", () => {
     expect(body).toMatchObject({ repaired: 0, added: 0, removed: 0 });
   });
 
+  it("that a crash cut off before its files were there is finished before anybody sees them", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const before = (await talk.checkpoints())[0];
+    await talk.say("Run the command: rm a.txt");
+    const [head] = await talk.checkpoints();
+    await talk.on.storage.timeline.rewindSession({
+      session_id: talk.session.id,
+      checkpoint_id: before?.id ?? "",
+      expected_head: head?.id ?? "",
+      conversation: true,
+      snapshot_id: before?.snapshot_id ?? "",
+    });
+    expect(talk.file("a.txt")).toBeUndefined();
+    expect((await talk.get<{ files: { path: string }[] }>("/files")).body.files).toMatchObject([{ path: "a.txt" }]);
+    expect(talk.file("a.txt")).toBe("one");
+  });
+
   it("takes the conversation or the files alone", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));
