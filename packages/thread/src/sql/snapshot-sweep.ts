@@ -207,8 +207,8 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<numbe
 }
 
 /**
- * The oldest checkpoints lose their files: never a thread's head, the place of another workspace, a checkpoint that a
- * fork began at, or one that waits for an answer. Nor is the empty folder forgotten, which takes no room.
+ * The oldest checkpoints lose their files: never a thread's head, which is also where it waits for an answer, nor what a
+ * workspace stands at. Nor is the empty folder forgotten, which takes no room.
  */
 function* forgetOldest(db: Database, scope: string): Tx<number> {
   const { dialect } = db;
