@@ -19,6 +19,7 @@ const READ_ONLY = new Set([
   "countQueuedRuns",
   "countRuns",
   "listWaitingRuns",
+  "watchRuns",
   "readEvents",
   "lastEventId",
   "followEvents",

@@ -80,6 +80,7 @@ export async function keys({ storage, ledger, newId }: Work): Promise<void> {
   ledger.write({ t: "key", key, body_hash, response: key });
   const other = newId();
   await storage.claimIdempotencyKey({ key: other, body_hash });
+  await storage.renewIdempotencyKey({ key: other, ttl_ms: 60_000 });
   await storage.releaseIdempotencyKey({ key: other });
   await storage.claimIdempotencyKey({ key: other, body_hash, ttl_ms: 0 });
   await storage.pruneIdempotencyKeys();
