@@ -46,6 +46,8 @@ export class PostgresConnections {
     } as pg.PoolConfig);
     // An idle connection that the server closed is replaced at the next use; without a listener it would end the process.
     this.#pool.on("error", () => undefined);
+    // So would a word that still comes over one that is being thrown away: nobody asks for it any more.
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
   /** A connection that was lost on the way is thrown away afterwards. */

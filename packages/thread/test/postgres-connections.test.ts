@@ -1,0 +1,58 @@
+import { type AddressInfo, connect, createServer } from "node:net";
+import { expect, inject, it } from "vitest";
+import { createDatabase } from "../../../testing/database.ts";
+import { PostgresConnections } from "../src/sql/postgres-connections.ts";
+
+/** What a server says that is being shut down. */
+function fatal(): Buffer {
+  const fields = "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
+  const message = Buffer.alloc(5 + fields.length);
+  message.write("E");
+  message.writeInt32BE(4 + fields.length, 1);
+  message.write(fields, 5);
+  return message;
+}
+
+const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
+
+/** In front of the server: the first connections hear, in one breath, that they are open and that they are closed. */
+async function startRudeProxy(url: string, rude: number) {
+  const target = new URL(url);
+  const upstream = { port: Number(target.port), host: target.hostname };
+  let left = rude;
+  const proxy = createServer((client) => {
+    const server = connect(upstream.port, upstream.host);
+    const isRude = left-- > 0;
+    server.on("data", (chunk) => {
+      const end = isRude && chunk.subarray(-READY.length).equals(READY);
+      client.write(end ? Buffer.concat([chunk, fatal()]) : chunk);
+      if (end) client.end();
+    });
+    client.on("data", (chunk) => server.write(chunk));
+    for (const socket of [client, server]) {
+      socket.on("error", () => undefined); // "close" follows
+      socket.on("close", () => {
+        client.destroy();
+        server.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  target.port = String((proxy.address() as AddressInfo).port);
+  return { url: target.href, close: () => new Promise((resolve) => proxy.close(resolve)) };
+}
+
+it("a connection that is closed in the moment it opens is an error to its user, and not the process's end", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const proxy = await startRudeProxy(database.url, 1);
+  const connections = new PostgresConnections({ url: proxy.url });
+  const ask = () => connections.use((client) => client.query("select 1 as n"));
+  try {
+    await expect(ask()).rejects.toThrow(/terminat|not queryable/);
+    expect((await ask()).rows).toEqual([{ n: 1 }]);
+  } finally {
+    await connections.close();
+    await proxy.close();
+    await database.drop();
+  }
+});
