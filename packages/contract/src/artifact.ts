@@ -70,10 +70,15 @@ function checkContent({ content, encoding }: Encoded, ctx: z.RefinementCtx): voi
   }
 }
 
+/** It becomes a header of the raw content: letters and signs that a header can carry, and nothing that ends it. */
+const ContentType = text("content_type", 255, 1).regex(/^[!-.0-~]+\/[!-.0-~][ -~]*$/, {
+  error: "content_type must be a media type such as text/plain",
+});
+
 const writable = {
   content: z.string(),
   encoding: ArtifactEncoding.default("text"),
-  content_type: text("content_type", 255, 1),
+  content_type: ContentType,
   path: text("path", MAX_PATH_LENGTH, 1),
   reason: text("reason", MAX_TEXT_LENGTH, 1),
 };

@@ -5,6 +5,7 @@ import {
   CreateSession,
   DEFAULT_CHAT_MODE,
   type PutChat,
+  parseInput,
   type Scope,
   type Session,
 } from "@cognition/contract";
@@ -52,9 +53,9 @@ export function createChats(options: ChatsOptions): Chats {
   }
 
   function newSession(key: ChatKey, { working_directory, mode = DEFAULT_CHAT_MODE }: PutChat, scope: Scope) {
-    const wanted = { title: key.chat_id.slice(0, 100), mode, metadata: chatMetadata(key) };
+    const wanted = { title: key.chat_id, mode, metadata: chatMetadata(key) };
     const path = working_directory === undefined ? {} : { workspace_path: working_directory };
-    return sessions.create(CreateSession.parse({ ...wanted, ...path }), scope);
+    return sessions.create(parseInput(CreateSession, { ...wanted, ...path }, "chat"), scope);
   }
 
   /** The session comes first: a chat that names none could not be used. One that lost the race goes again, unused. */

@@ -56,7 +56,8 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
         if (state.state === "new") return work(request, task);
         if (state.state === "done") return state.response as T;
         if (performance.now() > deadline) throw stillWorking(key);
-        await delay(LOOK_EVERY_MS, undefined, { signal });
+        if (signal.aborted) throw goneMeanwhile(key);
+        await delay(LOOK_EVERY_MS);
       }
     },
   };
@@ -76,6 +77,14 @@ export function requestHash(route: string, params: unknown, query: unknown, body
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The client has left, or this node does: no fault of the server's. */
+function goneMeanwhile(key: string): AppError {
+  return new AppError(
+    "draining",
+    `The wait for the first request with the idempotency key ${key} was ended; ask again`,
+  );
 }
 
 function stillWorking(key: string): AppError {

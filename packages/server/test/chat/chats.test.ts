@@ -43,6 +43,14 @@ describe("a chat", () => {
     expect(at.faults).toEqual([]);
   });
 
+  it("may have any name that an id may have", async () => {
+    const at = await startTestServer();
+    for (const name of [`${"x".repeat(99)}\u{1F600}`, "ü".repeat(255), " "]) {
+      expect(await put(at, `/chats/alice/${encodeURIComponent(name)}`)).toMatchObject({ chat_id: name });
+    }
+    expect(at.faults).toEqual([]);
+  });
+
   it("that is cleared begins afresh, and the former conversation stays readable", async () => {
     const at = await startTestServer();
     const chat = await put(at, "/chats/alice/main", { mode: "auto" });

@@ -114,6 +114,18 @@ describe("artifacts", () => {
     expect(list.artifacts).toEqual([]);
   });
 
+  it("have a type that a header can carry", async () => {
+    for (const content_type of ["text/plain\r\nSet-Cookie: a=b", "текст", "text", "a/b\u{1F600}"]) {
+      const body = { name: "a", content: "b", visibility: "public", content_type };
+      expect(await refusal(send("POST", "/artifacts", { body, user: "alice" })), content_type).toBe(
+        "422 validation_failed",
+      );
+    }
+    const { id } = await make({ visibility: "public", content_type: "text/plain; charset=utf-8" });
+    const raw = await send("GET", `/artifacts/${id}/content`, { user: "alice" });
+    expect(raw.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+  });
+
   it("hold bytes, and need what they belong to", async () => {
     const bytes = Buffer.from([0, 255, 10]);
     const { id, size } = await make({ visibility: "public", content: bytes.toString("base64"), encoding: "base64" });
