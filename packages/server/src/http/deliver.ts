@@ -6,9 +6,16 @@ import { streamOf } from "./event-stream.ts";
  * Hands the answer over to whoever sends it. An event stream with a socket is written to it directly: a thousand web
  * streams, each with a promise for every event, cost several times as much.
  */
-export function deliver(response: Response, request: Request, env: Partial<HttpBindings> | undefined): Response {
+export async function deliver(
+  response: Response,
+  request: Request,
+  env: Partial<HttpBindings> | undefined,
+): Promise<Response> {
   const stream = streamOf(response);
-  if (request.method === "HEAD") return new Response(null, response);
+  if (request.method === "HEAD") {
+    await response.body?.cancel(); // nobody will read it, so nobody would end it
+    return new Response(null, response);
+  }
   if (!stream || !env?.outgoing) return response;
   env.outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   stream.writeTo(env.outgoing);

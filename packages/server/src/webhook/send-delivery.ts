@@ -33,7 +33,11 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions, sig
     return failed(delivery, options, { ...ended, error }, retryAfterMs(headers["retry-after"], options.now()));
   } catch (error) {
     signal.throwIfAborted();
-    const ended = { status_code: null, duration_ms: took(), error: messageOf(error).slice(0, MAX_ERROR_LENGTH) };
+    const ended = {
+      status_code: null,
+      duration_ms: took(),
+      error: messageOf(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
+    };
     // Trying again would only ask the same forbidden address; who allows it can have it delivered again.
     if (isAppError(error, "address_refused")) return { ...ended, ok: false };
     return failed(delivery, options, ended);
