@@ -92,9 +92,11 @@ async function stop(server: Server, runtime: Runtime, drain_ms: number | undefin
   await runtime.drain(drain_ms);
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  server.closeIdleConnections();
+  // A connection whose last answer ends only now would be kept alive for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
   const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
   await promise;
+  clearInterval(idle);
   clearTimeout(late);
   await runtime.close(0);
 }

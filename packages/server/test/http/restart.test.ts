@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -52,17 +53,32 @@ async function begin(node: Node, content: string) {
   return { session, run, path: `/sessions/${session.id}/runs/${run.id}/events?after=0` };
 }
 
+/** A command that is at work until the test lets it end: what happens meanwhile happens in the middle of a step. */
+function heldCommand(dir: string): { sentence: string; release: () => void } {
+  const [program, go] = [join(dir, "wait-for.mjs"), join(dir, "go")];
+  writeFileSync(
+    program,
+    `import { existsSync } from "node:fs";
+setTimeout(() => process.exit(1), 60_000);
+setInterval(() => existsSync(${JSON.stringify(go)}) && process.exit(0), 20);`,
+  );
+  return { sentence: `Run the command: ${process.execPath} ${program}`, release: () => writeFileSync(go, "") };
+}
+
 describe("a server that is gone", () => {
   for (const signal of ["SIGKILL", "SIGTERM"] as const) {
     it(`by ${signal}, in the middle of a run: its clients go on at the next one without a gap`, async () => {
       const dir = createTempDir();
       onTestFinished(() => dir.remove());
       const first = await startNode(dir.path);
-      const { run, path } = await begin(first, "Run the command: sleep 1");
-      const response = await fetch(first.url + path);
-      const reading = readToTheEnd(response);
-      await until(async () => (await activeRuns(first)) === 1);
-      const code = await stop(first, signal);
+      const { sentence, release } = heldCommand(dir.path);
+      const { run, path } = await begin(first, sentence);
+      await readEvents(await fetch(first.url + path), (events) => events.at(-1)?.event === "tool_call");
+      const reading = readToTheEnd(await fetch(first.url + path));
+      const stopped = stop(first, signal);
+      if (signal === "SIGTERM") await until(async () => (await fetch(`${first.url}/ready`)).status === 503);
+      release();
+      const code = await stopped;
       if (signal === "SIGTERM") expect(code).toBe(0);
       const before = await reading;
       expect(before.some(({ event }) => event === "done")).toBe(false);
@@ -83,8 +99,9 @@ describe("a server that is gone", () => {
     const dir = createTempDir();
     onTestFinished(() => dir.remove());
     const node = await startNode(dir.path);
-    const { session } = await begin(node, "Run the command: sleep 3");
-    await until(async () => (await activeRuns(node)) === 1);
+    const { sentence, release } = heldCommand(dir.path);
+    const { session, path } = await begin(node, sentence);
+    await readEvents(await fetch(node.url + path), (events) => events.at(-1)?.event === "tool_call");
     const ended = stop(node, "SIGTERM");
     const ready = await until(async () => {
       const response = await fetch(`${node.url}/ready`);
@@ -96,13 +113,10 @@ describe("a server that is gone", () => {
       body: '{"content":"x"}',
     });
     expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, "draining"]);
+    release();
     expect(await ended).toBe(0);
   }, 60_000);
 });
-
-async function activeRuns({ url }: Node): Promise<number> {
-  return ((await (await fetch(`${url}/health`)).json()) as { active_runs: number }).active_runs;
-}
 
 async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = performance.now() + 20_000;
