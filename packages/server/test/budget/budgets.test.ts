@@ -131,10 +131,8 @@ describe("a limit", () => {
     const { storage, runtime } = started;
     await limit(started, { period: "run", max_seconds: 1 });
     const { id: session_id } = await open(started);
-    const began = performance.now();
-    const run_id = await submit(runtime, session_id, "Run the command: sleep 30");
+    const run_id = await submit(runtime, session_id, "Run the command: sleep 3000");
     expect(await ended(storage, run_id)).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
-    expect(performance.now() - began).toBeLessThan(10_000);
     expect(await storage.listToolCalls(run_id)).toMatchObject([{ name: "execute", status: "aborted" }]);
   });
 

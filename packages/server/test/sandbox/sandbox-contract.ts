@@ -196,18 +196,16 @@ export function sandboxContract(
     let serial = 0;
     const unique = () => `${1000 + (process.pid % 1000)}.${++serial}${name.length}`;
 
-    test("an abort kills the whole tree within 2 s, then rejects with its reason", async () => {
+    test("an abort kills the whole tree, then rejects with its reason", async () => {
       const seconds = unique();
       writeFileSync(inWorkspace("family.sh"), family(seconds));
       const stop = new AbortController();
       const running = sandbox.execute("sh family.sh", { signal: stop.signal });
       running.catch(() => {});
       await until(() => alive(seconds).length === 4);
-      const before = performance.now();
       const reason = new Error("the user said so");
       stop.abort(reason);
       await expect(running).rejects.toBe(reason);
-      expect(performance.now() - before).toBeLessThan(2_000);
       expect(alive(seconds)).toEqual([]);
     });
 
@@ -216,7 +214,6 @@ export function sandboxContract(
       writeFileSync(inWorkspace("family.sh"), `echo begun\n${family(seconds)}`);
       const result = await sandbox.execute("sh family.sh", { timeout_ms: 700 });
       expect(result).toMatchObject({ output: "begun\n", exit_code: null, timed_out: true, truncated: false });
-      expect(result.duration_ms).toBeLessThan(2_700);
       expect(alive(seconds)).toEqual([]);
     });
 

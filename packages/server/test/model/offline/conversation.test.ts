@@ -253,6 +253,8 @@ test("a part that it does not understand is said, and the others are done", asyn
 });
 
 describe("a very long message", () => {
+  // Work that grows with the square of the length takes minutes here; a busy machine takes seconds.
+  const QUADRATIC_MS = 30_000;
   const pieces = [
     "word ",
     "List the files. ",
@@ -270,7 +272,7 @@ describe("a very long message", () => {
       .bindTools([...FILE_TOOLS])
       .invoke([new SystemMessage(request), new HumanMessage(request), new AIMessage("ok"), new HumanMessage(request)]);
     expect(reply).toBeDefined();
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(QUADRATIC_MS);
   });
 
   test.each(pieces)("of a megabyte of %j is answered, and nothing is done", async (piece) => {
@@ -279,6 +281,6 @@ describe("a very long message", () => {
     const { calls, text } = await ask(request, { tools: FILE_TOOLS, system: request, earlier: [request] });
     expect(calls).toEqual([]);
     expect(text).toContain("offline model");
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(QUADRATIC_MS);
   });
 });
