@@ -64,7 +64,7 @@ async function submit(engine: RunEngine, session_id: string, content = "hello") 
 /** The session's events up to the end of so many runs. */
 async function eventsUntilDone(storage: Storage, session_id: string, runs = 1): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(50_000);
   let ended = 0;
   for await (const event of storage.followEvents({ session_id, after: 0, signal })) {
     events.push(event);
@@ -251,5 +251,33 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     await eventsUntilDone(storage, session_id);
     expect(stopped).toMatchObject({ code: "aborted" });
     expect(settled).toEqual(["aborted"]);
+  });
+
+  it("stops working when its lease is lost, and writes nothing in the other's name", async () => {
+    const { storage, drop } = await open[backend]();
+    cleanups.push(async () => {
+      await storage.close();
+      await drop();
+    });
+    const back = Promise.withResolvers<void>(); // the storage can't be reached by the node's beats until then
+    const unreachable: Storage = {
+      ...storage,
+      renewLease: (...args) => back.promise.then(() => storage.renewLease(...args)),
+    };
+    const { engine, settled, errors } = await startEngine(unreachable, untilAborted, { lease_ms: 500 });
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    const another = { owner: "another", lease_ms: 60_000, session_id };
+    await expect.poll(async () => (await storage.claimRun(another))?.run_id).toBe(run.id);
+    back.resolve();
+    await expect.poll(() => engine.active).toEqual([]);
+    expect(errors).toMatchObject([{ code: "stale_epoch" }]);
+    expect(settled).toEqual([]);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "running", attempt: 2 });
+    const { events } = await storage.readEvents({ session_id });
+    expect(events.map(({ event, data }) => ("status" in data ? `${event}:${data.status}` : event))).toEqual([
+      "status:queued",
+    ]);
   });
 });

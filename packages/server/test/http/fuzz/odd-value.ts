@@ -20,7 +20,7 @@ const ODD_TEXTS = [
   '" or ""="',
   "%' escape '\\",
   "\\",
-  "{{7*7}}${7*7}",
+  "{{7*7}}#{7*7}",
   "<script>alert(1)</script>",
   "../../../../etc/passwd",
   "..%2f..%2f",
