@@ -17,8 +17,8 @@ export interface OpenStorageOptions {
   uri?: string;
   /** Relative paths of SQLite files start here; the current directory by default. */
   workspace?: string;
-  /** PostgreSQL's connections, 1 to 10 by default. */
-  pool?: { min?: number; max?: number };
+  /** PostgreSQL's connections, 1 to 10 by default, and how long a call waits for a free one (10 s) before `storage_unavailable`. */
+  pool?: { min?: number; max?: number; wait_ms?: number };
   /** How long to wait for another process that writes to the same SQLite file, before `storage_busy`. */
   busy_timeout_ms?: number;
   /** How many recent events of each session this process keeps in memory, 100 by default; older ones are in the log. */
@@ -59,11 +59,12 @@ export async function openStorage(options: string | OpenStorageOptions = {}): Pr
 function openDatabase(target: StorageTarget, { pool, busy_timeout_ms, failpoint }: OpenStorageOptions): Database {
   const hooks = failpoint && { failpoint };
   if (target.backend === "postgres") {
-    const { min: poolMin, max: poolMax } = pool ?? {};
+    const { min: poolMin, max: poolMax, wait_ms: connectTimeoutMs } = pool ?? {};
     return openPostgres({
       url: target.url,
       ...(poolMin !== undefined && { poolMin }),
       ...(poolMax !== undefined && { poolMax }),
+      ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
       ...hooks,
     });
   }
@@ -76,13 +77,17 @@ function openDatabase(target: StorageTarget, { pool, busy_timeout_ms, failpoint 
 }
 
 function checkNumbers({ pool, busy_timeout_ms = 0, recent_events = 0 }: OpenStorageOptions): void {
-  const { min = 1, max = Math.max(min, 10) } = pool ?? {};
+  const { min = 1, max = Math.max(min, 10), wait_ms = 1 } = pool ?? {};
   const poolFits = Number.isInteger(min) && Number.isInteger(max) && min >= 0 && max >= 1 && min <= max;
   if (!poolFits) {
     throw new AppError(
       "invalid_config",
       `pool.min (${min}) and pool.max (${max}) must be whole numbers, 0 ≤ min ≤ max and 1 ≤ max`,
     );
+  }
+  // 0 would be for ever: a node without a connection must say so.
+  if (!(Number.isSafeInteger(wait_ms) && wait_ms >= 1)) {
+    throw new AppError("invalid_config", `pool.wait_ms must be a whole number from 1, not ${wait_ms}`);
   }
   if (!(Number.isFinite(busy_timeout_ms) && busy_timeout_ms >= 0)) {
     throw new AppError("invalid_config", `busy_timeout_ms must be a number from 0, not ${busy_timeout_ms}`);

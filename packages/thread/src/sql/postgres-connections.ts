@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract";
 import pg from "pg";
 import { placeholders, postgresDialect } from "./dialect.ts";
@@ -19,6 +20,8 @@ const IDLE_IN_TRANSACTION_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const POOL_MAX = 10;
 const INT8_OID = 20;
+const TOO_MANY_CONNECTIONS = "53300";
+const ASK_AGAIN_MS = 25;
 
 /** A statement ready to be sent, or a bare command such as "begin". */
 export type Query = string | pg.QueryConfig;
@@ -28,11 +31,13 @@ export class PostgresConnections {
   /** For messages: never with the password. */
   readonly where: string;
   readonly #pool: pg.Pool;
+  readonly #waitMs: number;
   readonly #names = new Map<string, string>();
   #closing: Promise<void> | undefined;
 
   constructor({ url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectionOptions) {
     this.where = `PostgreSQL at ${describeUrl(url)}`;
+    this.#waitMs = connectTimeoutMs;
     this.#pool = new pg.Pool({
       connectionString: url,
       min: poolMin,
@@ -84,11 +89,21 @@ export class PostgresConnections {
 
   async #connect(): Promise<pg.PoolClient> {
     if (this.#closing) throw new AppError("storage_closed", `The storage on ${this.where} was closed`);
-    try {
-      return await this.#pool.connect();
-    } catch (error) {
-      throw storageError(error, `${this.where} can't be reached`);
+    const deadline = performance.now() + this.#waitMs;
+    for (;;) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        if (!this.#mayWait(error, deadline)) throw storageError(error, `${this.where} can't be reached`);
+        await delay(ASK_AGAIN_MS);
+      }
     }
+  }
+
+  /** A server that lets in fewer than the pool would hold is no reason to fail while one of ours may become free. */
+  #mayWait(error: unknown, deadline: number): boolean {
+    const { code } = error as { code?: string };
+    return code === TOO_MANY_CONNECTIONS && this.#pool.totalCount > 0 && performance.now() < deadline;
   }
 
   #nameOf(sql: string): string {
