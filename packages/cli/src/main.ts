@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 
 // Nothing but this file is loaded by an older Node: what it lacks would otherwise be named before we can say so.
@@ -14,6 +15,7 @@ process.on("warning", (warning) => {
   if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
 
+enableCompileCache(); // what was compiled at the last start need not be again
 const { runCommand } = await import("./run-command.ts");
 const code = await runCommand(process.argv.slice(2), {
   env: process.env,

@@ -17,7 +17,7 @@ export interface OpenServer {
 export async function openServer(context: Context, config: Config): Promise<OpenServer> {
   const { options, state_database, place } = storageSettings(config);
   const log = createServerLog({ config, env: context.env, output: context.errors });
-  const telemetry = createTelemetry(config, { process: true });
+  const telemetry = await createTelemetry(config, { process: true });
   const storage = await openStorage({ ...options, onCommit: telemetry.metrics.commit });
   try {
     const server = await startServer({

@@ -142,7 +142,7 @@ async function openParts(options: ComposeOptions, config: Config) {
   const { storage, workspace_root: root, env } = options;
   const onError = (error: unknown) => options.onError(error, "");
   const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
-  const telemetry = options.telemetry ?? createTelemetry(config);
+  const telemetry = options.telemetry ?? (await createTelemetry(config));
   // Before anything that would have to be let go of again.
   const access = await openAccess({ config, storage, models, log: options.log, onError });
   const checkpointer = await storage.getCheckpointer();

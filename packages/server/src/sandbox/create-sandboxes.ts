@@ -5,7 +5,6 @@ import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace 
 import { createBubblewrapBackend } from "./bubblewrap/bubblewrap-backend.ts";
 import { checkExposure, type Exposure } from "./check-exposure.ts";
 import type { CommandHost } from "./command-host.ts";
-import { createDockerBackend } from "./docker/docker-backend.ts";
 import type { DockerOptions } from "./docker/docker-options.ts";
 import { HOLDS_FOLDERS } from "./file/open-folder.ts";
 import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
@@ -63,7 +62,8 @@ type CreateBackend = (context: BackendContext) => BackendAttempt | Promise<Backe
 const BACKENDS: Record<SandboxBackend, CreateBackend> = {
   local: createLocalBackend,
   bubblewrap: createBubblewrapBackend,
-  docker: createDockerBackend,
+  // Loaded where it is asked for: its client brings gRPC and SSH along.
+  docker: async (context) => (await import("./docker/docker-backend.ts")).createDockerBackend(context),
 };
 
 /** Stops with `unknown_backend` or `sandbox_unavailable`, which say what this machine has; never takes another one. */

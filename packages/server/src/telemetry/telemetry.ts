@@ -3,7 +3,6 @@ import { joinObservers, type ObserveRun } from "../run/run-observer.ts";
 import { VERSION } from "../version.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { newTraceId } from "./traceparent.ts";
-import { createTracing } from "./tracing.ts";
 
 /** Metrics, and traces where they are configured. */
 export interface Telemetry {
@@ -16,12 +15,13 @@ export interface Telemetry {
 }
 
 /** With `process`, the process's own metrics too: once in a process. */
-export function createTelemetry(config: Config, options: { process?: boolean } = {}): Telemetry {
+export async function createTelemetry(config: Config, options: { process?: boolean } = {}): Promise<Telemetry> {
   const metrics = createMetrics({ process: options.process ?? false });
   const { endpoint, headers, service_name } = config.traces;
   if (endpoint === undefined) {
     return { metrics, observe: metrics.observe, newTraceId: undefined, close: async () => undefined };
   }
+  const { createTracing } = await import("./tracing.ts"); // some 400 modules that most starts do without
   const tracing = createTracing({ endpoint, headers, service_name, version: VERSION });
   return {
     metrics,
