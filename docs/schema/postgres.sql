@@ -186,6 +186,24 @@ create table checkpoints (
   PRIMARY KEY (thread, seq)
 );
 
+create table circuit_breakers (
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  failures bigint not null,
+  open_until bigint not null,
+  PRIMARY KEY (scope, name)
+);
+
+create table completed_tasks (
+  scope text collate "C" not null,
+  task_id text collate "C" not null,
+  user_id text collate "C" not null,
+  conversation_id text collate "C" not null,
+  completed_at text collate "C" not null,
+  FOREIGN KEY (conversation_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  PRIMARY KEY (scope, task_id)
+);
+
 create table definition_changes (
   kind text collate "C" not null,
   version bigint not null,
@@ -494,6 +512,8 @@ CREATE INDEX chats_by_use ON public.chats USING btree (scope, last_used) WHERE (
 
 CREATE UNIQUE INDEX checkpoints_by_id ON public.checkpoints USING btree (thread, ns, checkpoint_id);
 
+CREATE INDEX completed_tasks_by_conversation ON public.completed_tasks USING btree (conversation_id);
+
 CREATE INDEX deliveries_by_scope ON public.deliveries USING btree (scope, pk);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'pending'::text);
@@ -569,6 +589,10 @@ create policy scope on checkpoint_writes using ((( SELECT cognition_unscoped() A
 create policy scope on checkpoints using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (EXISTS ( SELECT
    FROM threads
   WHERE (threads.pk = checkpoints.thread)))));
+
+create policy scope on circuit_breakers using (( SELECT cognition_unscoped() AS cognition_unscoped));
+
+create policy scope on completed_tasks using ((( SELECT cognition_unscoped() AS cognition_unscoped) OR (scope = ( SELECT current_setting('cognition.scope'::text, true) AS current_setting))));
 
 create policy scope on definition_changes using (( SELECT cognition_unscoped() AS cognition_unscoped));
 

@@ -169,6 +169,25 @@ CREATE TABLE checkpoints (
 
 CREATE UNIQUE INDEX checkpoints_by_id on checkpoints (thread, ns, checkpoint_id);
 
+CREATE TABLE circuit_breakers (
+  scope text not null,
+  name text not null,
+  failures integer not null,
+  open_until integer not null,
+  primary key (scope, name)
+) without rowid;
+
+CREATE TABLE completed_tasks (
+  scope text not null,
+  task_id text not null,
+  user_id text not null,
+  conversation_id text not null references sessions (id) on delete cascade,
+  completed_at text not null,
+  primary key (scope, task_id)
+) without rowid;
+
+CREATE INDEX completed_tasks_by_conversation on completed_tasks (conversation_id);
+
 CREATE TABLE definition_changes (
   kind text primary key,
   version integer not null

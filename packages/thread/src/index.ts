@@ -10,6 +10,7 @@ export type {
 export { AppError, isAppError } from "@cognition/contract";
 export type * from "./api-key-store.ts";
 export type * from "./artifact-store.ts";
+export type * from "./breaker-store.ts";
 export type * from "./budget-store.ts";
 export { type ChatBackend, type ChatStoreOptions, createChatStore, registerChatBackend } from "./chat/chat-backends.ts";
 export { parseChat, parseChatChange, parseChatMessage } from "./chat/chat-input.ts";

@@ -10,6 +10,7 @@ import type {
 } from "@cognition/contract";
 import type { ApiKeyStore } from "./api-key-store.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
+import type { BreakerStore } from "./breaker-store.ts";
 import type { BudgetStore } from "./budget-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
 import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
@@ -42,6 +43,7 @@ export interface Storage
   readonly timeline: TimelineStore;
   readonly apiKeys: ApiKeyStore;
   readonly rateLimits: RateLimitStore;
+  readonly breakers: BreakerStore;
   readonly agents: DefinitionStore;
   readonly providers: DefinitionStore;
   readonly revisions: RevisionStore;

@@ -12,7 +12,7 @@ const BOB = scopeText({ user: "bob" });
 /** Holds nothing of users. */
 const NOT_USER_DATA = ["schema_migrations"];
 /** Read by the server alone, for nobody's request. */
-const SERVER_ONLY = ["api_keys", "definition_changes", "rate_limits"];
+const SERVER_ONLY = ["api_keys", "circuit_breakers", "definition_changes", "rate_limits"];
 
 let database: TestDatabase;
 let owner: Client;

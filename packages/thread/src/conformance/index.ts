@@ -1,4 +1,5 @@
 export { accessContract } from "./access-contract.ts";
+export { breakerContract } from "./breaker-contract.ts";
 export { budgetContract } from "./budget-contract.ts";
 export { chatStoreContract } from "./chat-store-contract.ts";
 export { checkpointContract } from "./checkpoint-contract.ts";

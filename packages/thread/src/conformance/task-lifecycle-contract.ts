@@ -154,7 +154,7 @@ export function taskLifecycleContract(open: OpenStorage): void {
     const done = await tasks.completeTask(state);
     expect(done).toMatchObject({ task_id, conversation_id });
     expect(await tasks.completeTask(state)).toEqual(done);
-    expect(await elsewhere.completeTask(other)).toMatchObject({ task_id, conversation_id });
+    expect(await elsewhere.completeTask(other)).toEqual(done);
     await expect(tasks.addMessage(state, "user", "late")).rejects.toMatchObject({ code: "task_completed" });
     await expect(tasks.addInsight(state, "late")).rejects.toMatchObject({ code: "task_completed" });
     const third = createTasks(storage);
@@ -162,6 +162,31 @@ export function taskLifecycleContract(open: OpenStorage): void {
     expect(await tasks.getProfile("alice")).toMatchObject({ goals: ["goal"] });
     expect(await storage.listMessagesForSession(conversation_id)).toMatchObject([{ content: "kept" }]);
     expect(await storage.tasks.listTasks()).toEqual([]);
+  });
+
+  test("that a task was completed is known to who asks with its user and scope, until its conversation goes", async ({
+    storage,
+    reopen,
+  }) => {
+    const scope = { org: "a" };
+    const tasks = createTasks(storage);
+    const state = await tasks.startTask({ query: "q", user_id: "alice", scope });
+    const { task_id, conversation_id } = state;
+    expect(await tasks.findCompletedTask({ task_id, scope })).toBeNull();
+    const done = await tasks.completeTask(state);
+    const again = reopen ? await reopen() : storage;
+    const after = createTasks(again);
+    expect(await after.findCompletedTask({ task_id, scope })).toEqual(done);
+    expect(await after.findCompletedTask({ task_id, scope, user_id: "alice" })).toEqual(done);
+    expect(await after.findCompletedTask({ task_id, scope, user_id: "bob" })).toBeNull();
+    expect(await after.findCompletedTask({ task_id, scope: { org: "b" } })).toBeNull();
+    expect(await after.findCompletedTask({ task_id })).toBeNull();
+    await again.tasks.startTask({ task_id, query: "again", user_id: "alice", scope, conversation_id });
+    expect(await after.findCompletedTask({ task_id, scope }), "one that was begun again is open").toBeNull();
+    const second = await after.completeTask(await after.continueTask({ task_id, scope }));
+    expect(await after.findCompletedTask({ task_id, scope })).toEqual(second);
+    await again.deleteSession(conversation_id);
+    expect(await after.findCompletedTask({ task_id, scope })).toBeNull();
   });
 
   test("a task that was completed elsewhere takes no change, and its workspace stays gone", async ({

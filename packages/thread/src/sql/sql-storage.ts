@@ -4,6 +4,7 @@ import { Store } from "../checkpoint/store.ts";
 import type { EventLog, Storage, StorageHealth } from "../storage.ts";
 import { createApiKeyStore } from "./api-key-store.ts";
 import { createArtifactStore } from "./artifact-store.ts";
+import { createBreakerStore } from "./breaker-store.ts";
 import { createBudgetStore } from "./budget-store.ts";
 import { createChatStore } from "./chat-store.ts";
 import type { SqlContext } from "./context.ts";
@@ -74,6 +75,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     snapshots: guard(createSnapshotStore(ctx), requireOpen),
     apiKeys: guard(createApiKeyStore(ctx), requireOpen),
     rateLimits: guard(createRateLimitStore(ctx), requireOpen),
+    breakers: guard(createBreakerStore(ctx), requireOpen),
     agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),
     providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
     revisions: guard(createRevisionStore(ctx), requireOpen),

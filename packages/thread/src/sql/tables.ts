@@ -28,6 +28,8 @@ export interface Tables extends RegistryTables {
   memory_changes: MemoryChangeRow;
   api_keys: ApiKeyRow;
   rate_limits: RateLimitRow;
+  circuit_breakers: CircuitBreakerRow;
+  completed_tasks: CompletedTaskRow;
 }
 
 export interface ThreadRow {
@@ -324,6 +326,22 @@ interface RateLimitRow {
   scope: string;
   /** When the bucket will be full again, in microseconds by the database's clock. */
   full_at: number;
+}
+
+interface CircuitBreakerRow {
+  scope: string;
+  name: string;
+  failures: number;
+  /** By the database's clock. */
+  open_until: number;
+}
+
+interface CompletedTaskRow {
+  scope: string;
+  task_id: string;
+  user_id: string;
+  conversation_id: string;
+  completed_at: string;
 }
 
 interface SnapshotScopeRow {

@@ -11,13 +11,14 @@ import { pageBounds } from "./page-bounds.ts";
 import { changeProfile } from "./profile-store.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, type Statement, type Tx } from "./statement.ts";
+import { completeTask, findCompletedTask } from "./task-complete.ts";
 import { loadTask, taskOfConversation } from "./task-load.ts";
 import { appendMessage } from "./task-message.ts";
 import { startTask } from "./task-start.ts";
 import { writeConversation } from "./write-conversation.ts";
 
 export function createTaskStore(ctx: SqlContext): TaskStore {
-  const { db, now } = ctx;
+  const { db } = ctx;
   return {
     startTask: (task) => startTask(ctx, task),
     loadTask: (task) => loadTask(db, task),
@@ -28,20 +29,8 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
         throw isAppError(error, "conversation_not_found") ? taskCompleted(task.task_id) : error;
       }
     },
-    completeTask: async (task, wanted) => {
-      const { task_id, conversation_id } = task;
-      const done = { task_id, conversation_id, completed_at: now() };
-      try {
-        const changed = await writeConversation(db, task.conversation_id, () => completeTask(ctx, task, wanted));
-        return { ...changed, done };
-      } catch (error) {
-        // Completed before, or gone with its conversation: there is nothing left that this call could lose.
-        const over = isAppError(error, "task_completed", "conversation_not_found");
-        if (!over) throw error;
-        if (wanted.length > 0) throw taskCompleted(task.task_id);
-        return { messages: [], done };
-      }
-    },
+    completeTask: (task, wanted) => completeTask(ctx, task, wanted, () => changeTask(ctx, task, wanted)),
+    findCompletedTask: (task) => findCompletedTask(ctx, task),
     findTask: (conversation_id, scope) => taskOfConversation(db, conversation_id, scope),
     listTasks: async ({ user_id, scope, ...page } = {}) => {
       const { limit, offset } = pageBounds(page);
@@ -92,11 +81,4 @@ function findTask({ dialect }: Database, scope: string, { task_id, user_id, conv
     params: [scope, task_id, user_id, conversation_id],
     prepare: true,
   };
-}
-
-function* completeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange[]): Tx<TaskChanged> {
-  const changed = yield* changeTask(ctx, task, wanted);
-  const row = ctx.db.q.deleteFrom("task_workspaces").where("scope", "=", scopeText(task.scope));
-  yield* changes(row.where("task_id", "=", task.task_id));
-  return changed;
 }

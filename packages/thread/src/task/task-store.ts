@@ -73,8 +73,13 @@ export interface TaskStore {
    * appended stays. Rejects with `task_completed` once the workspace is gone, which it never brings back.
    */
   changeTask(task: TaskRef, changes: readonly TaskChange[]): Promise<TaskChanged>;
-  /** As `changeTask`, and deletes the workspace in that commit. Of a task that is complete nothing is changed. */
+  /**
+   * As `changeTask`, and deletes the workspace in that commit. Of a task that is complete nothing is changed, and it is
+   * told when it was completed.
+   */
   completeTask(task: TaskRef, changes: readonly TaskChange[]): Promise<TaskChanged & { done: CompletedTask }>;
+  /** When a task was completed, for as long as its conversation is there; null for one that is open or unknown. */
+  findCompletedTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<CompletedTask | null>;
   /** The newest task of a conversation that is not complete, if there is one; the same cost at any length of it. */
   findTask(conversation_id: string, scope?: Scope): Promise<OpenTask | null>;
   /** Tasks that are not complete, newest first. */

@@ -38,6 +38,8 @@ export interface Tasks extends OnState<typeof profileChanges>, OnState<typeof wo
   continueTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<State>;
   /** Stores what is left and deletes the workspace in one commit. Later changes reject with `task_completed`. */
   completeTask(state: State): Promise<CompletedTask>;
+  /** When it was completed, whoever did; null for a task that is open or unknown. */
+  findCompletedTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<CompletedTask | null>;
   /** One row. The conversation and the execution get a copy each when it is stored. */
   addMessage(
     state: State,
@@ -104,6 +106,7 @@ export function createTasks(storage: Pick<Storage, "tasks" | "profiles">): Tasks
     },
     continueTask: async (task) => open(await storage.tasks.loadTask(task)),
     completeTask: async (state) => writerOf(state).complete(),
+    findCompletedTask: (task) => storage.tasks.findCompletedTask(task),
     addMessage: onState((role, content, more) => ({ message: checkMessage({ ...more, role, content }) })),
     flush,
     autosave: flush,

@@ -50,6 +50,8 @@ const READ_ONLY = new Set([
   "tasks.loadTask",
   "tasks.listTasks",
   "tasks.findTask",
+  "tasks.findCompletedTask",
+  "breakers.listOpenBreakers",
   "apiKeys.findApiKey",
   "apiKeys.listApiKeys",
   "timeline.readTimeline",

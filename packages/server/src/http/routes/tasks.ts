@@ -1,4 +1,4 @@
-import type { Scope, Task } from "@cognition/contract";
+import { isAppError, type Scope, type Task } from "@cognition/contract";
 import type { State, Tasks } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
 import { requireOwnUser } from "../own-user.ts";
@@ -11,8 +11,8 @@ export interface TaskRoutes {
 
 export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
   /** Each request takes the task as it is stored; several at once add up, as the store promises. */
-  async function open(task_id: string, scope: Scope | undefined, user_id = scope?.["user"]): Promise<State> {
-    return tasks.continueTask({ task_id, ...(user_id !== undefined && { user_id }), ...(scope && { scope }) });
+  async function open(task_id: string, scope: Scope | undefined, user_id?: string): Promise<State> {
+    return tasks.continueTask(which(task_id, scope, user_id));
   }
 
   return {
@@ -38,8 +38,22 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
       await tasks.updateWorkspace(state, body);
       return toTask(state);
     },
-    completeTask: async ({ params, scope }) => tasks.completeTask(await open(params.id, scope)),
+    completeTask: async ({ params, scope }) => {
+      try {
+        return await tasks.completeTask(await open(params.id, scope));
+      } catch (error) {
+        if (!isAppError(error, "task_not_found")) throw error;
+        // The answer to an earlier call may have been lost: this one is told what that one was.
+        const done = await tasks.findCompletedTask(which(params.id, scope));
+        if (done) return done;
+        throw error;
+      }
+    },
   };
+}
+
+function which(task_id: string, scope: Scope | undefined, user_id = scope?.["user"]) {
+  return { task_id, ...(user_id !== undefined && { user_id }), ...(scope && { scope }) };
 }
 
 const ANYBODY = "default";

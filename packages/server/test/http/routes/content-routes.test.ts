@@ -221,10 +221,16 @@ describe("tasks", () => {
     const foreign = { query: "q", conversation_id: task.conversation_id };
     const answer = send("POST", "/tasks", { body: foreign, user: "bob" });
     expect(await refusal(answer)).toBe("404 conversation_not_found");
-    expect(await json(send("POST", `${at}/complete`, { body: {}, user: "alice" }))).toMatchObject({
+    const complete = (user: string) => send("POST", `${at}/complete`, { body: {}, user });
+    const [done, twin] = await Promise.all([json(complete("alice")), json(complete("alice"))]);
+    expect(done).toEqual({
       task_id: task.task_id,
       conversation_id: task.conversation_id,
+      completed_at: expect.any(String),
     });
+    expect(twin).toEqual(done);
+    expect(await json(complete("alice")), "again, as after a restart").toEqual(done);
+    expect(await refusal(complete("bob"))).toMatch(/^404 (task|profile)_not_found$/);
     expect(await refusal(send("GET", at, { user: "alice" }))).toBe("404 task_not_found");
   });
 });

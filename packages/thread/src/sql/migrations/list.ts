@@ -5,6 +5,7 @@ import { snapshots } from "./0004-snapshots.ts";
 import { access } from "./0005-access.ts";
 import { agentsProvidersBudgets } from "./0006-agents-providers-budgets.ts";
 import { rowLevelSecurity } from "./0007-row-level-security.ts";
+import { completionsAndBreakers } from "./0008-completions-and-breakers.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   access,
   agentsProvidersBudgets,
   rowLevelSecurity,
+  completionsAndBreakers,
 ];

@@ -87,13 +87,15 @@ export async function keys({ storage, ledger, newId }: Work): Promise<void> {
   await accessKeys(storage, key);
 }
 
-async function accessKeys({ apiKeys, rateLimits }: Work["storage"], prefix: string): Promise<void> {
+async function accessKeys({ apiKeys, rateLimits, breakers }: Work["storage"], prefix: string): Promise<void> {
   const unbound = { scope: null, admin: false, expires_at: null };
   const { id } = await apiKeys.createApiKey({ ...unbound, prefix, hash: hashOf(prefix), name: "crash" });
   await apiKeys.touchApiKey(id);
   await apiKeys.revokeApiKey(id);
   await rateLimits.takeRequest({ user: prefix }, { per_second: 1000, burst: 1 });
   await rateLimits.pruneRateLimits();
+  await breakers.openBreaker({ name: prefix, scope: {}, failures: 1, open_ms: 60_000 });
+  await breakers.closeBreaker({ name: prefix, scope: {} });
 }
 
 export async function outbox(work: Work): Promise<void> {
