@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Run, Session } from "@cognition/contract";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
-import { readEvents, type SeenEvent } from "./read-events.ts";
+import { readEvents, type SeenEvent } from "../http/read-events.ts";
 
 const PROGRAM = fileURLToPath(new URL("../children/http-node.ts", import.meta.url));
 
