@@ -25,7 +25,7 @@ export {
 export { createSqlSessionStore, type SqlSessionStoreOptions } from "./chat/sql-session-store.ts";
 export { CheckpointSaver, type CheckpointSaverOptions } from "./checkpoint/checkpoint-saver.ts";
 export { type ImportOptions, type ImportReport, importThreads } from "./checkpoint/import-threads.ts";
-export { LEASE, type WriterLease } from "./checkpoint/lease.ts";
+export { LEASE, type ProjectionRepair, type WriterLease } from "./checkpoint/lease.ts";
 export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
 export { Store } from "./checkpoint/store.ts";
 export type * from "./definition-store.ts";

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode, isAppError, type Message, type Run, type TokenUsage } from "@cognition/contract";
-import type { NewEvent, RunEnd } from "@cognition/thread";
+import type { NewEvent, ProjectionRepair, RunEnd } from "@cognition/thread";
 import type { RunLog } from "./run-log.ts";
 
 export interface EndOf {
@@ -45,6 +45,23 @@ export function errorOf(error: unknown): NonNullable<Run["error"]> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name === "GraphRecursionError") return { code: "recursion_limit", message };
   return { code: "agent_failed", message: message || "The agent failed without saying why" };
+}
+
+/** For whoever looks after the server: nothing of it is the run's fault, and nothing said was lost. */
+export function messagesDiffered(run_id: string, { session_id, outcome }: ProjectionRepair): AppError {
+  const found = `At the end of run ${run_id} the messages of session ${session_id} were not those of its checkpoint`;
+  if (outcome instanceof Error) {
+    const advice = "the checkpoint is kept: once its cause is dealt with, `cognition doctor --repair` rebuilds them";
+    return new AppError("corrupt_data", `${found}, and could not be rebuilt (${outcome.message}); ${advice}`, {
+      cause: outcome,
+    });
+  }
+  const { repaired, added, removed } = outcome;
+  return new AppError(
+    "corrupt_data",
+    `${found}: something else writes to the database. They were rebuilt: ${repaired} set right, ${added} added, ${removed} removed`,
+    { details: { session_id, repaired, added, removed } },
+  );
 }
 
 export function tooManyAttempts(claimed: { run_id: string; stalled_attempts: number }): AppError {

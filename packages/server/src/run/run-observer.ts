@@ -8,6 +8,8 @@ export interface RunObserver {
   event(event: NewEvent["event"], data: Record<string, unknown>): void;
   modelStarted(call_id: string, agent: string | undefined): void;
   modelEnded(call_id: string, end: { usage?: CallUsage | undefined; error?: unknown }): void;
+  /** The run's messages were not what its checkpoint says, and were rebuilt. */
+  repaired(): void;
   /** This node has done with the run: it ended, waits, or is another's. */
   closed(): void;
 }
@@ -26,6 +28,7 @@ export function joinObservers(all: readonly ObserveRun[]): ObserveRun | undefine
       event: (event, data) => each((one) => one.event(event, data)),
       modelStarted: (id, agent) => each((one) => one.modelStarted(id, agent)),
       modelEnded: (id, end) => each((one) => one.modelEnded(id, end)),
+      repaired: () => each((one) => one.repaired()),
       closed: () => each((one) => one.closed()),
     };
   };

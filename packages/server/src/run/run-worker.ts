@@ -4,7 +4,7 @@ import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { retryStorage } from "./retry-storage.ts";
-import { type EndOf, endEvents, errorOf, type LeftAs, tooManyAttempts } from "./run-end.ts";
+import { type EndOf, endEvents, errorOf, type LeftAs, messagesDiffered, tooManyAttempts } from "./run-end.ts";
 import { createRunLog } from "./run-log.ts";
 import type { ObserveRun } from "./run-observer.ts";
 
@@ -81,6 +81,10 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
   const observer = options.observe?.(claimed, session);
   const log = createRunLog(saver, claimed, signals.lease, observer);
   signals.lease.takeEvents = (step) => [...log.takeHeld(), log.number("checkpoint", { ...step })];
+  signals.lease.repaired = (repair) => {
+    observer?.repaired();
+    options.onError(messagesDiffered(claimed.run_id, repair), claimed.run_id);
+  };
   const runWork: RunWork = { claimed, session, log, observer, ...signals };
   try {
     await workThrough(options, runWork);

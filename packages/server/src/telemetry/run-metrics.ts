@@ -39,6 +39,7 @@ export function createRunMetrics(registry: Registry): ObserveRun {
         counters.tokens.inc({ ...about, direction: "input" }, usage.input_tokens);
         counters.tokens.inc({ ...about, direction: "output" }, usage.output_tokens);
       },
+      repaired: () => counters.repairs.inc(),
       closed: () => undefined,
     };
   };
@@ -68,6 +69,11 @@ function createCounters(registry: Registry) {
       help: "From a run's acceptance to its end",
       labelNames: ["status"],
       buckets: RUN_SECONDS,
+      registers,
+    }),
+    repairs: new Counter({
+      name: "cognition_message_repairs_total",
+      help: "Runs at whose end the messages were not what the checkpoint says, and were rebuilt",
       registers,
     }),
     tools: new Counter({

@@ -43,6 +43,7 @@ export function createRunSpans(startRun: StartRunSpan, tracer: Tracer): ObserveR
           ...(agent === undefined ? {} : { "gen_ai.agent.name": agent }),
         }),
       modelEnded: (id, { usage, error }) => end(`model ${id}`, (span) => fillModel(span, usage, error)),
+      repaired: () => void root.setAttribute("cognition.run.messages_rebuilt", true),
       closed: () => {
         // What is still open was cut off: its end is in another attempt, or nowhere.
         for (const id of [...open.keys()]) end(id, (span) => fail(span, "interrupted", "The run left this node"));

@@ -1,5 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { NewEvent } from "../storage.ts";
+import type { NewEvent, RebuildReport } from "../storage.ts";
+import type { ProjectedRows } from "./projected-rows.ts";
 
 /**
  * The key in a run's `configurable` under which the run engine hands its lease to the checkpointer. It begins with
@@ -27,6 +28,16 @@ export interface WriterLease {
   committed?: (ids: number[]) => void;
   /** A write was refused: the run belongs to another writer, or its thread is gone. Stop working. */
   lost?: (error: Error) => void;
+  /** Kept by the saver: what the message rows must say when the run leaves its node, which is then looked up. */
+  projected?: ProjectedRows;
+  /** They said something else: somebody changed them during the run. They were rebuilt from the checkpoint, or could not be. */
+  repaired?: (repair: ProjectionRepair) => void;
+}
+
+export interface ProjectionRepair {
+  session_id: string;
+  /** What the rebuild did, or what kept it from being done: the run has ended all the same. */
+  outcome: RebuildReport | Error;
 }
 
 /** One invocation of a graph, or an unknown caller of the saver's methods. */

@@ -1,6 +1,6 @@
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
-import { messageFieldsOf, messageIdOf } from "./message-fields.ts";
+import { type MessageFields, messageFieldsOf, messageIdOf } from "./message-fields.ts";
 
 export const MESSAGES = "messages";
 
@@ -18,24 +18,47 @@ export interface Projection {
   then: readonly number[] | undefined;
 }
 
+/** A message of the state as its row is to have it. */
+export interface ProjectedMessage {
+  id: string;
+  fields: MessageFields;
+}
+
+export interface ProjectedChange {
+  statements: Statement[];
+  /** What is new or changed, and whether messages have left the state. */
+  changed: ProjectedMessage[];
+  left: boolean;
+}
+
 /**
  * The rows that make the conversation follow a checkpoint which comes right after the head: new messages are added,
  * changed ones set right, those that left the state marked. `undefined` when only a rebuild can tell.
  */
-export function projectCheckpoint(dialect: Dialect, projection: Projection): Statement[] | undefined {
+export function projectCheckpoint(dialect: Dialect, projection: Projection): ProjectedChange | undefined {
   const { now, then } = projection;
   const messages = projection.messages ?? [];
   if (!Array.isArray(messages) || !now || !then || now.length !== messages.length) return undefined;
   const kept = keptOf(now, then);
   if (kept === undefined) return undefined;
-  const changed = messages.slice(kept);
-  if (changed.some((message) => messageIdOf(message) === undefined || !messageFieldsOf(message))) return undefined;
-  return [
+  const changed = projectedMessages(messages.slice(kept));
+  if (changed.length < messages.length - kept) return undefined;
+  const left = kept < then.length;
+  const statements = [
     ...countNew(dialect, projection.session_id, changed),
     ...makeRoom(dialect, projection.session_id, changed.length),
     ...changed.map((message) => upsert(dialect, projection, message)),
-    ...(kept < then.length ? [markLeft(dialect, projection, messages)] : []),
+    ...(left ? [markLeft(dialect, projection, messages)] : []),
   ];
+  return { statements, changed, left };
+}
+
+/** Without those that have no id, or are no messages: a graph may keep anything in its list. */
+export function projectedMessages(messages: readonly unknown[]): ProjectedMessage[] {
+  return messages.flatMap((message) => {
+    const [id, fields] = [messageIdOf(message), messageFieldsOf(message)];
+    return id !== undefined && fields ? [{ id, fields }] : [];
+  });
 }
 
 /** More than a step adds: for so many it is quicker to look them up. */
@@ -74,13 +97,13 @@ export function removePending(dialect: Dialect, session_id: string): Statement[]
   return [run(dialect, sql, [session_id, session_id, session_id]), run(dialect, `delete ${pending}`, [session_id])];
 }
 
-function countNew(dialect: Dialect, session_id: string, messages: readonly unknown[]): Statement[] {
+function countNew(dialect: Dialect, session_id: string, messages: readonly ProjectedMessage[]): Statement[] {
   if (messages.length === 0) return [];
   const sql = `update sessions set message_count = message_count + (
       select count(*) from (${dialect.eachText}) ids
       where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
     where id = ?`;
-  return [run(dialect, sql, [JSON.stringify(messages.map(messageIdOf)), session_id, session_id])];
+  return [run(dialect, sql, [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id])];
 }
 
 /** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
@@ -100,9 +123,8 @@ function makeRoom(dialect: Dialect, session_id: string, places: number): Stateme
 function upsert(
   dialect: Dialect,
   { session_id, run_id, checkpoint_id, created_at }: Projection,
-  message: unknown,
+  { id, fields }: ProjectedMessage,
 ): Statement {
-  const fields = messageFieldsOf(message);
   const last = LAST.replace("?", "s.id");
   const sql = `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
       model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
@@ -117,13 +139,13 @@ function upsert(
       model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
       run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`;
   return run(dialect, sql, [
-    messageIdOf(message) as string,
-    fields?.role ?? "user",
-    fields?.content ?? '""',
-    fields?.tool_calls ?? "[]",
-    fields?.tool_call_id ?? null,
-    fields?.token_count ?? null,
-    fields?.model_used ?? null,
+    id,
+    fields.role,
+    fields.content,
+    fields.tool_calls,
+    fields.tool_call_id,
+    fields.token_count,
+    fields.model_used,
     run_id,
     checkpoint_id,
     created_at,

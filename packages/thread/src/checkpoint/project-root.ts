@@ -1,8 +1,10 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Channels } from "./checkpoint-body.ts";
+import type { WriterLease } from "./lease.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
 import { MESSAGES, projectCheckpoint } from "./project-checkpoint.ts";
+import { ProjectedRows } from "./projected-rows.ts";
 import type { ThreadWriter } from "./thread-writer.ts";
 import type { WriteOp } from "./write-op.ts";
 
@@ -13,12 +15,12 @@ interface RootPut {
   checkpoint: Checkpoint;
   /** The pieces of the list of messages, if it is nothing else. */
   numbers: () => Numbers;
-  run_id: string | null;
+  lease: WriterLease | undefined;
 }
 
 /** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
 export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
-  const { thread, numbers, checkpoint, run_id } = put;
+  const { thread, numbers, checkpoint, lease } = put;
   const { session_id, head } = thread;
   if (!session_id) return;
   const parent_id = op.checkpoint?.parent_id ?? null;
@@ -26,18 +28,23 @@ export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
   const then = follows ? thread.messages : undefined;
   const known = numbers();
   const now = known === "as before" ? then : known;
-  const statements =
+  const messages = checkpoint.channel_values[MESSAGES];
+  const change =
     follows &&
     projectCheckpoint(dialect, {
       session_id,
-      run_id,
+      run_id: lease?.run_id ?? null,
       checkpoint_id: checkpoint.id,
       created_at: checkpoint.ts,
-      messages: checkpoint.channel_values[MESSAGES],
+      messages,
       now,
       then,
     });
-  op.projection = { session_id, rows: statements ? { after: parent_id, statements } : undefined };
+  op.projection = { session_id, rows: change ? { after: parent_id, statements: change.statements } : undefined };
+  if (lease) {
+    lease.projected ??= new ProjectedRows(session_id);
+    lease.projected.follow(messages, change || undefined);
+  }
   thread.head = checkpoint.id;
   thread.messages = now;
 }

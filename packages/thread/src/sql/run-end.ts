@@ -1,6 +1,8 @@
 import { AppError, isTerminalEvent, type Run } from "@cognition/contract";
 import { sql, type UpdateObject } from "kysely";
+import type { WriterLease } from "../checkpoint/lease.ts";
 import type { Lease, NewDelivery, NewEvent, RunEnd } from "../storage.ts";
+import { COUNT_DIFFERS, ROWS_DIFFER, repairProjection, requireProjected, selectProjected } from "./check-projection.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
@@ -47,20 +49,29 @@ export interface Leaving {
   usage?: Run["usage"] | undefined;
 }
 
-/** The run stops running: its new state, its events, the outbox row, the session's status and the lease's end at once. */
-export async function leaveRun(ctx: SqlContext, lease: Lease, leaving: Leaving): Promise<Run> {
+/**
+ * The run stops running: its new state, its events, the outbox row, the session's status and the lease's end at once. The
+ * message rows that it leaves are those of its checkpoints; if somebody has changed them meanwhile, they are rebuilt first.
+ */
+export async function leaveRun(ctx: SqlContext, lease: WriterLease, leaving: Leaving): Promise<Run> {
   const batch = { run_id: lease.run_id, events: leaving.events, created_at: ctx.now() };
-  const { run, event_seq } = await writeLeased(ctx.db, lease, () =>
-    ctx.db.transaction(() => leave(ctx, lease, leaving, batch)),
-  );
+  const attempt = (projected: Checked["projected"]) =>
+    writeLeased(ctx.db, lease, () => ctx.db.transaction(() => leave(ctx, lease, { ...leaving, projected }, batch)));
+  const { run, event_seq } = await attempt(lease.projected).catch(async (error) => {
+    if (error !== ROWS_DIFFER && error !== COUNT_DIFFERS) throw error;
+    await repairProjection(ctx, lease, error);
+    return attempt(undefined);
+  });
   ctx.feed.publish(run.session_id, storedEvents({ ...batch, session_id: run.session_id }, event_seq));
   return run;
 }
 
 type Batch = { run_id: string; events: readonly NewEvent[]; created_at: string };
+type Checked = Leaving & { projected: WriterLease["projected"] | undefined };
 
-function* leave(ctx: SqlContext, lease: Lease, leaving: Leaving, batch: Batch): Tx<{ run: Run; event_seq: number }> {
+function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): Tx<{ run: Run; event_seq: number }> {
   const { db } = ctx;
+  const { projected } = leaving;
   const [thread, left] = yield* all([
     advanceLeased(db, lease, { events: batch.events.length, ends: true }),
     updateRunning(ctx, lease, leaving.columns),
@@ -69,12 +80,14 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Leaving, batch: Batch): 
   const thread_id = thread?.rows[0]?.thread_id as string;
   const event_seq = thread?.rows[0]?.event_seq as number;
   const { session_id, scope } = row;
-  yield* all([
+  const [found] = yield* all([
+    ...(projected ? [selectProjected(db, projected)] : []),
     ...insertEvents(db.dialect, { ...batch, thread_id }),
     ...(leaving.delivery ? [insertDelivery(ctx, leaving.delivery, { session_id, run_id: row.id, scope })] : []),
     ...insertUsage(ctx, row, leaving.usage ?? null, batch.created_at),
     ...(leaving.session_status ? [setSessionStatus(ctx, session_id, leaving.session_status)] : []),
   ]);
+  if (projected) requireProjected(projected, found);
   return { run: toRun(row), event_seq };
 }
 

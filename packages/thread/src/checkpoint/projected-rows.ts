@@ -1,0 +1,55 @@
+import { hash } from "node:crypto";
+import type { MessageFields } from "./message-fields.ts";
+import { type ProjectedChange, type ProjectedMessage, projectedMessages } from "./project-checkpoint.ts";
+
+/** What a row says that its checkpoint says too. */
+export type ShownFields = Pick<MessageFields, "role" | "content" | "tool_calls" | "tool_call_id">;
+
+/** After a rebuild nobody knows which messages are the run's; the last ones are. */
+const LAST_ONES = 16;
+
+/**
+ * What one run's checkpoints have made of the conversation, in few bytes: enough to see at its end whether the rows still
+ * say so, without reading the state again. The cost is that of what the run has said, not of the conversation.
+ */
+export class ProjectedRows {
+  readonly session_id: string;
+  readonly #prints = new Map<string, string>();
+
+  constructor(session_id: string) {
+    this.session_id = session_id;
+  }
+
+  /** The next checkpoint's list, and what it changed; without that, all rows are being made anew. */
+  follow(messages: unknown, change: Pick<ProjectedChange, "changed" | "left"> | undefined): void {
+    const list = Array.isArray(messages) ? messages : [];
+    if (!change) {
+      this.#prints.clear();
+      this.#expect(projectedMessages(list.slice(-LAST_ONES)));
+      return;
+    }
+    if (change.left) this.#forgetOthers(new Set(projectedMessages(list).map(({ id }) => id)));
+    this.#expect(change.changed);
+  }
+
+  get ids(): string[] {
+    return [...this.#prints.keys()];
+  }
+
+  /** Whether the row says what the checkpoint does. */
+  agrees(id: string, fields: ShownFields): boolean {
+    return this.#prints.get(id) === printOf(fields);
+  }
+
+  #expect(messages: readonly ProjectedMessage[]): void {
+    for (const { id, fields } of messages) this.#prints.set(id, printOf(fields));
+  }
+
+  #forgetOthers(staying: ReadonlySet<string>): void {
+    for (const id of this.#prints.keys()) if (!staying.has(id)) this.#prints.delete(id);
+  }
+}
+
+function printOf({ role, content, tool_calls, tool_call_id }: ShownFields): string {
+  return hash("sha1", JSON.stringify([role, content, tool_calls, tool_call_id]), "base64");
+}
