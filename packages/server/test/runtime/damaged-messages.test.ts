@@ -9,7 +9,7 @@ import { dataOf, say, startRuntime } from "./started-runtime.ts";
 
 it("messages that something else deletes during a run are back when it has ended, and that is told and counted", async () => {
   const storage = await openStorage("memory");
-  const telemetry = createTelemetry(defaultConfig());
+  const telemetry = await createTelemetry(defaultConfig());
   const spoil = defineTool({
     name: "spoil",
     description: "Deletes the conversation's rows",
