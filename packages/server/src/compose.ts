@@ -141,7 +141,11 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 async function openParts(options: ComposeOptions, config: Config) {
   const { storage, workspace_root: root, env } = options;
   const onError = (error: unknown) => options.onError(error, "");
-  const models = createModelRegistry({ env, store: createDurableProviderStore({ storage }), ...modelSettings(config) });
+  const models = createModelRegistry({
+    ...{ env, store: createDurableProviderStore({ storage }) },
+    sharedBreakers: { store: storage.breakers, onError },
+    ...modelSettings(config),
+  });
   const telemetry = options.telemetry ?? (await createTelemetry(config));
   // Before anything that would have to be let go of again.
   const access = await openAccess({ config, storage, models, log: options.log, onError });

@@ -28,6 +28,10 @@ export interface CircuitBreaker {
   /** Lets a call through, or throws `circuit_open` without counting it. */
   acquire(): Settle;
   state(): CircuitBreakerState;
+  /** Another node found the service failing: left alone here as well, for so long, with no call of our own. */
+  openedElsewhere(open_ms: number, failures: number): void;
+  /** Another node reached it again, or it was set right: tried here before its time is over. */
+  closedElsewhere(): void;
 }
 
 export interface BreakerOptions {
@@ -37,9 +41,18 @@ export interface BreakerOptions {
   readonly explain: (failures: number, when: string) => string;
   readonly now: () => number;
   readonly settings?: Partial<BreakerSettings>;
+  /** Told when calls of this process opened or closed it, never of what came from elsewhere. Must not throw. */
+  readonly onChange?: ((change: BreakerChange) => void) | undefined;
 }
 
-export function createCircuitBreaker({ name, explain, now, settings }: BreakerOptions): CircuitBreaker {
+export type BreakerChange =
+  | { readonly state: "open"; readonly open_ms: number; readonly failures: number }
+  | { readonly state: "closed" };
+
+/** What is told twice of one opening differs by the time that the telling takes. */
+const SAME_OPENING_MS = 1_000;
+
+export function createCircuitBreaker({ name, explain, now, settings, onChange }: BreakerOptions): CircuitBreaker {
   const { failureThreshold, openMs, halfOpenCalls, successThreshold } = { ...DEFAULT_BREAKER, ...settings };
   const count = { total: 0, failed: 0, consecutive: 0, trials: 0, successes: 0 };
   let openUntil: number | undefined;
@@ -59,11 +72,18 @@ export function createCircuitBreaker({ name, explain, now, settings }: BreakerOp
     generation++;
   };
 
+  const open = () => {
+    enter({ openUntil: now() + openMs, halfOpen: false });
+    onChange?.({ state: "open", open_ms: openMs, failures: count.consecutive });
+  };
+
   const settleTrial = (outcome: CallOutcome) => {
     count.trials--;
-    if (outcome === "failure") return enter({ openUntil: now() + openMs, halfOpen: false });
-    if (outcome === "success" && ++count.successes >= successThreshold)
+    if (outcome === "failure") return open();
+    if (outcome === "success" && ++count.successes >= successThreshold) {
       enter({ openUntil: undefined, halfOpen: false });
+      onChange?.({ state: "closed" });
+    }
   };
 
   const settle = (outcome: CallOutcome, begun: number) => {
@@ -74,9 +94,7 @@ export function createCircuitBreaker({ name, explain, now, settings }: BreakerOp
     }
     if (begun !== generation) return;
     if (halfOpen) return settleTrial(outcome);
-    if (outcome === "failure" && count.consecutive >= failureThreshold) {
-      enter({ openUntil: now() + openMs, halfOpen: false });
-    }
+    if (outcome === "failure" && count.consecutive >= failureThreshold) open();
   };
 
   const circuitOpen = (retry_after_ms: number): AppError => {
@@ -101,6 +119,15 @@ export function createCircuitBreaker({ name, explain, now, settings }: BreakerOp
         settled = true;
         settle(outcome, begun);
       };
+    },
+    openedElsewhere(open_ms, failures) {
+      const until = now() + open_ms;
+      if (current() === "open" && until <= (openUntil ?? 0) + SAME_OPENING_MS) return;
+      count.consecutive = Math.max(count.consecutive, failures);
+      enter({ openUntil: until, halfOpen: false });
+    },
+    closedElsewhere() {
+      if (current() === "open") enter({ openUntil: now(), halfOpen: true });
     },
     state: () => ({
       state: current(),

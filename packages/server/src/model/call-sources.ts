@@ -29,6 +29,8 @@ export interface CallDependencies {
   readonly redact: (text: string) => string;
   readonly retry?: Partial<RetrySettings> | undefined;
   readonly onCall?: ((record: ModelCallRecord) => void) | undefined;
+  /** Before a breaker is asked: it may have been opened elsewhere. */
+  readonly beforeCall?: (() => Promise<void>) | undefined;
 }
 
 interface Call extends CallDependencies {
@@ -84,6 +86,7 @@ async function* tryOnce(
   let settle: Settle | undefined;
   let outcome: ModelCallRecord["outcome"] = "aborted";
   try {
+    await call.beforeCall?.();
     signal?.throwIfAborted();
     settle = source.breaker.acquire();
     for await (const chunk of holdBack(source, call, account)) {

@@ -18,7 +18,7 @@ import { joinProviders } from "./join-providers.ts";
 import { createKeyRing, type Environment, type KeyHosts } from "./key-ring.ts";
 import { listModels } from "./list-models.ts";
 import { createMemoryProviderStore } from "./memory-provider-store.ts";
-import { createProviderBreakers } from "./provider-breakers.ts";
+import { createProviderBreakers, type ProviderBreakersOptions } from "./provider-breakers.ts";
 import { checkProvider } from "./provider-check.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import { type ProviderStore, providerKey } from "./provider-store.ts";
@@ -40,6 +40,7 @@ export interface ModelRegistryOptions {
   readonly offline?: OfflineMode;
   readonly store?: ProviderStore;
   readonly breaker?: Partial<BreakerSettings>;
+  readonly sharedBreakers?: ProviderBreakersOptions["shared"];
   readonly retry?: Partial<RetrySettings>;
   readonly timeouts?: Partial<Timeouts>;
   readonly fetch?: typeof fetch;
@@ -61,7 +62,7 @@ export interface ModelRegistry {
   /** See `selectModel` for the precedence. Throws before a run is accepted rather than in its middle. */
   select(request?: ModelRequest): Promise<ModelSelection>;
   createModel(selection: ModelSelection): Promise<BaseChatModel>;
-  /** By provider id, of those that the scope sees and that were called. */
+  /** By provider id, of those that the scope sees and that were called, here or where one was found failing. */
   circuitBreakers(scope?: Scope): Promise<Record<string, CircuitBreakerState>>;
 }
 
@@ -70,7 +71,8 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
   const keys = createKeyRing({ env: options.env, ...(options.keyHosts && { hosts: options.keyHosts }) });
   const configured = options.providers ?? [];
   for (const provider of configured) checkProvider(provider, keys);
-  const breakers = createProviderBreakers(clock.now, options.breaker);
+  const { sharedBreakers: shared } = options;
+  const breakers = createProviderBreakers({ now: clock.now, settings: options.breaker, shared });
 
   const dependencies: ModelDependencies = {
     keys,
@@ -81,6 +83,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     timeouts: options.timeouts,
     onCall: options.onCall,
     breakerOf: breakers.of,
+    beforeCall: breakers.look,
   };
 
   const all = async () => joinProviders(builtinProviders(keys), configured, await store.list(), offline);
@@ -132,6 +135,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     select: async (request = {}) => selectModel(await all(), request, options),
     createModel: create,
     async circuitBreakers(scope) {
+      await breakers.look();
       const seen = (await visible(scope)).map((provider) => [provider.id, breakers.find(provider)] as const);
       return Object.fromEntries(seen.flatMap(([id, breaker]) => (breaker ? [[id, breaker.state()]] : [])));
     },

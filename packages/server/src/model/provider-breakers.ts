@@ -1,8 +1,14 @@
+import type { BreakerStore } from "@cognition/thread";
 import { type BreakerSettings, type CircuitBreaker, createCircuitBreaker } from "../breaker/circuit-breaker.ts";
-import type { ProviderDefinition } from "./provider-definition.ts";
-import { providerKey } from "./provider-store.ts";
+import { type Named, providerKey } from "./provider-store.ts";
+import { createSharedBreakers } from "./shared-breakers.ts";
 
-type Named = Pick<ProviderDefinition, "id" | "scope">;
+export interface ProviderBreakersOptions {
+  readonly now: () => number;
+  readonly settings?: Partial<BreakerSettings> | undefined;
+  /** Where nodes tell each other; without it this process minds its own. */
+  readonly shared?: { readonly store: BreakerStore; readonly onError: (error: unknown) => void } | undefined;
+}
 
 /** One breaker for each provider, made when it is first called. */
 export interface ProviderBreakers {
@@ -10,26 +16,35 @@ export interface ProviderBreakers {
   find(provider: Named): CircuitBreaker | undefined;
   /** A provider that was set right must not stay shut out for what it did before. */
   reset(provider: Named): void;
+  /** Takes over what other nodes have found out, at most a second old. */
+  look(): Promise<void>;
 }
 
-export function createProviderBreakers(
-  now: () => number,
-  settings: Partial<BreakerSettings> | undefined,
-): ProviderBreakers {
+export function createProviderBreakers({ now, settings, shared }: ProviderBreakersOptions): ProviderBreakers {
   const breakers = new Map<string, CircuitBreaker>();
+  const others = shared && createSharedBreakers({ ...shared, breakerOf: of, now });
+
+  function of({ id, scope }: Named): CircuitBreaker {
+    const key = providerKey({ id, scope });
+    const breaker =
+      breakers.get(key) ??
+      createCircuitBreaker({
+        ...{ name: id, explain: explain(id), now },
+        ...(settings && { settings }),
+        onChange: (change) => others?.tell({ id, scope }, change),
+      });
+    breakers.set(key, breaker);
+    return breaker;
+  }
+
   return {
-    of(provider) {
-      const key = providerKey(provider);
-      const breaker =
-        breakers.get(key) ??
-        createCircuitBreaker({ name: provider.id, explain: explain(provider.id), now, ...(settings && { settings }) });
-      breakers.set(key, breaker);
-      return breaker;
-    },
+    of,
     find: (provider) => breakers.get(providerKey(provider)),
     reset: (provider) => {
       breakers.delete(providerKey(provider));
+      others?.tell(provider, { state: "closed" });
     },
+    look: async () => others?.look(),
   };
 }
 

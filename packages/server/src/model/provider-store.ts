@@ -13,6 +13,9 @@ export interface ProviderStore {
   remove(id: string, scope: Scope): Promise<boolean>;
 }
 
-export function providerKey({ id, scope }: Pick<ProviderDefinition, "id" | "scope">): string {
+/** What tells a provider from others. */
+export type Named = Pick<ProviderDefinition, "id" | "scope">;
+
+export function providerKey({ id, scope }: Named): string {
   return JSON.stringify([id, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

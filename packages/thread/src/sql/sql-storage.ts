@@ -68,19 +68,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
 
   return {
     backend,
-    artifacts: guard(createArtifactStore(ctx), requireOpen),
-    profiles: guard(createProfileStore(ctx), requireOpen),
-    tasks: guard(createTaskStore(ctx), requireOpen),
-    timeline: guard(createTimelineStore(ctx), requireOpen),
-    snapshots: guard(createSnapshotStore(ctx), requireOpen),
-    apiKeys: guard(createApiKeyStore(ctx), requireOpen),
-    rateLimits: guard(createRateLimitStore(ctx), requireOpen),
-    breakers: guard(createBreakerStore(ctx), requireOpen),
-    agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),
-    providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
-    revisions: guard(createRevisionStore(ctx), requireOpen),
-    usage: guard(createUsageStore(ctx), requireOpen),
-    budgets: guard(createBudgetStore(ctx), requireOpen),
+    ...namedStores(ctx, requireOpen),
     ...guard(createSessionStore(ctx), requireOpen),
     ...guard(createMessageStore(ctx), requireOpen),
     ...guard(createMessageProjection(ctx), requireOpen),
@@ -110,6 +98,25 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
       },
       requireOpen,
     ),
+  };
+}
+
+/** Those that have a name of their own in the storage. */
+function namedStores(ctx: SqlContext, requireOpen: () => void) {
+  return {
+    artifacts: guard(createArtifactStore(ctx), requireOpen),
+    profiles: guard(createProfileStore(ctx), requireOpen),
+    tasks: guard(createTaskStore(ctx), requireOpen),
+    timeline: guard(createTimelineStore(ctx), requireOpen),
+    snapshots: guard(createSnapshotStore(ctx), requireOpen),
+    apiKeys: guard(createApiKeyStore(ctx), requireOpen),
+    rateLimits: guard(createRateLimitStore(ctx), requireOpen),
+    breakers: guard(createBreakerStore(ctx), requireOpen),
+    agents: guard(createDefinitionStore(ctx, "agents"), requireOpen),
+    providers: guard(createDefinitionStore(ctx, "providers"), requireOpen),
+    revisions: guard(createRevisionStore(ctx), requireOpen),
+    usage: guard(createUsageStore(ctx), requireOpen),
+    budgets: guard(createBudgetStore(ctx), requireOpen),
   };
 }
 
