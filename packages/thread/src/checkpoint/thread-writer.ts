@@ -213,7 +213,7 @@ export class ThreadWriter {
     const rebuilds = ops.flatMap(({ projection }) => (projection && !projection.rows ? projection.session_id : []));
     const ctx = this.#ctx;
     try {
-      if (rebuilds.length === 0) return await db.atomic(statements);
+      if (rebuilds.length === 0) return await db.atomic(statements, this.#thread_id);
       return await db.transaction(function* () {
         const results = yield* all(statements);
         for (const session_id of new Set(rebuilds)) yield* rebuildMessages(ctx, session_id);

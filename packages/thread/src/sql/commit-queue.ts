@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Failpoint } from "./database.ts";
 import { isBusy } from "./errors.ts";
+import { nextTurn } from "./next-turn.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tx } from "./statement.ts";
+import { WriteGathering } from "./write-gathering.ts";
 
 const RETRY_MS = 5;
 
@@ -14,13 +16,17 @@ interface Job {
 
 type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
 
-/** Group commit: all that arrives in one turn of the event loop is one transaction, and one fsync. */
+/**
+ * Group commit: all that arrives in one turn of the event loop is one transaction, and one fsync. While several writers
+ * keep the process busy, what the next turns bring joins it (`WriteGathering`).
+ */
 export class CommitQueue {
   readonly #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
   readonly #failpoint: Failpoint | undefined;
   #jobs: Job[] = [];
   #flushing: Promise<void> | undefined;
+  readonly #gathering = new WriteGathering();
 
   constructor(connection: SqliteConnection, options: { busyTimeoutMs: number; failpoint?: Failpoint | undefined }) {
     this.#connection = connection;
@@ -28,7 +34,9 @@ export class CommitQueue {
     this.#failpoint = options.failpoint;
   }
 
-  add<T>(body: () => Tx<T>): Promise<T> {
+  /** With the writer's name, where the same one writes again and again. */
+  add<T>(body: () => Tx<T>, writer?: string): Promise<T> {
+    if (writer !== undefined) this.#gathering.note(writer);
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ body, resolve: resolve as (value: unknown) => void, reject });
       this.#flushing ??= nextTurn().then(() => this.#flush());
@@ -47,6 +55,7 @@ export class CommitQueue {
 
   async #flush(): Promise<void> {
     while (this.#jobs.length > 0) {
+      await this.#gathering.gather(() => this.#jobs.length);
       for (const outcome of await this.#commitWaiting()) {
         if ("error" in outcome) outcome.job.reject(this.#connection.toStorageError(outcome.error));
         else outcome.job.resolve(outcome.value);
@@ -91,7 +100,7 @@ export class CommitQueue {
       this.#failpoint?.("begin");
       const outcomes = jobs.map((job) => this.#runJob(job, jobs.length === 1));
       this.#failpoint?.("commit");
-      this.#connection.command("commit");
+      this.#gathering.time(() => this.#connection.command("commit"));
       this.#failpoint?.("committed");
       return outcomes;
     } catch (error) {
@@ -126,10 +135,4 @@ export class CommitQueue {
     }
     return step.value;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

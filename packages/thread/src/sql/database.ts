@@ -15,8 +15,11 @@ export interface Database {
   /** Runs the body in one transaction and resolves once it is durable. A throw undoes all of it. */
   transaction<T>(body: () => Tx<T>): Promise<T>;
 
-  /** As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. */
-  atomic(statements: readonly Statement[]): Promise<readonly QueryResult[]>;
+  /**
+   * As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. Who writes again and
+   * again gives his name: several of them at once may wait for each other, to share a commit.
+   */
+  atomic(statements: readonly Statement[], writer?: string): Promise<readonly QueryResult[]>;
 
   /**
    * Reads committed rows; sees every write this process was told of. With a scope (as text) the database itself keeps

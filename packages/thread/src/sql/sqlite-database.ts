@@ -45,9 +45,9 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
     return readNow(statements);
   }
 
-  async function transaction<T>(body: () => Tx<T>): Promise<T> {
+  async function transaction<T>(body: () => Tx<T>, writer?: string): Promise<T> {
     refuseIfClosed();
-    return queue.add(body);
+    return queue.add(body, writer);
   }
 
   const dataVersion = () => Number(readNow([{ sql: "pragma data_version", params: [] }])[0]?.rows[0]?.data_version);
@@ -57,11 +57,11 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
     dialect: sqliteDialect,
     q: sqliteDialect.queries(),
     wakeUps,
-    transaction,
-    atomic: (statements) =>
+    transaction: (body) => transaction(body),
+    atomic: (statements, writer) =>
       transaction(function* (): Tx<readonly QueryResult[]> {
         return yield statements;
-      }),
+      }, writer),
     read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
     readAll,
     hasWall: async () => undefined,

@@ -13,6 +13,6 @@ export function timedDatabase(db: Database, onCommit: (seconds: number) => void)
   return {
     ...db,
     transaction: (body) => timed(db.transaction(body), performance.now()),
-    atomic: (statements) => timed(db.atomic(statements), performance.now()),
+    atomic: (statements, writer) => timed(db.atomic(statements, writer), performance.now()),
   };
 }

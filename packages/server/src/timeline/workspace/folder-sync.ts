@@ -1,6 +1,6 @@
-import { readdir } from "node:fs/promises";
 import type { Session } from "@cognition/contract";
 import { EMPTY_TREE } from "@cognition/thread";
+import { isEmptyFolder } from "./empty-folder.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
 import { applyRestore } from "./restore-folder.ts";
@@ -24,7 +24,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
   async function found(session: WorkspacePlace, folder: string): Promise<string | undefined> {
     const marked = await markers.read(session.id, folder);
     if (marked !== undefined) return marked;
-    return (await readdir(folder)).every((name) => name === ".cognition") ? EMPTY_TREE : undefined;
+    return isEmptyFolder(folder, ".cognition") ? EMPTY_TREE : undefined;
   }
 
   /** What nobody knows of is kept beside what takes its place. */

@@ -4,6 +4,7 @@ import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
+import { isEmptyFolder } from "./empty-folder.ts";
 import { createFolderMarkers } from "./folder-marker.ts";
 import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
 import { toBytes } from "./held-folder.ts";
@@ -64,14 +65,16 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 
   return {
-    begin: (session, lease) =>
-      inTurn(session, async (folder) => {
-        const own = ownsFolder(session);
-        const stood = await sync.standing(session);
+    begin: async (session, lease) => {
+      const own = ownsFolder(session);
+      // Before its turn: under the lease nobody else moves it, and whoever shares the folder need not wait for the answer.
+      const stood = await sync.standing(session);
+      return inTurn(session, async (folder) => {
         await sync.bring(session, folder, stood, { own, overwrite: false });
-        const empty = stood === EMPTY_TREE && (await readdir(folder)).length === 0;
+        const empty = stood === EMPTY_TREE && isEmptyFolder(folder);
         return openRunWorkspace(parts, { session, lease, folder, stood, own, empty });
-      }),
+      });
+    },
     plan: async (session, from, to) => {
       const changes = await createStoredTrees(snapshots, session.scopes).diff(from, to);
       return inTurn(session, async (folder) => {
