@@ -1,11 +1,17 @@
 import { isDerivedField, isWholeMessage, messageName } from "./langchain-class.ts";
+import { castMessage, isSameMessage, messageKind, messagePlaces } from "./message-shadow.ts";
 
 /**
- * What an object and everything below it looked like when it was stored, laid out flat: for each container itself,
- * its keys (or, for an array, its length) and its members. Going through it tells in a tenth of a microsecond whether
- * anyone has changed the object in place since, where serialising it again would take several.
+ * What an object and everything below it looked like when it was stored, laid out flat: for each container itself, what
+ * kind it is, and its members. Going through it tells in a twentieth of a microsecond whether anyone has changed a
+ * message in place since, where serialising it again would take several.
  */
 export type Shadow = unknown[];
+
+/** What is not negative is the length of an array; beside these there are the kinds of messages. */
+const EMPTY_OBJECT = -1;
+/** Its keys follow, then its members. */
+const OBJECT = -2;
 
 /** Undefined for an object that holds what can't be watched this way (Map, Date, bytes …): it is serialised each time. */
 export function shadowOf(value: object): Shadow | undefined {
@@ -13,24 +19,31 @@ export function shadowOf(value: object): Shadow | undefined {
   return cast(value, shadow) ? shadow : undefined;
 }
 
-/**
- * Looks at the part of `shadow` from `start` to `end`, so that many can lie in one array.
- * `Object.is`, because NaN is itself and 0 is not -0: both are stored as they are. It is faster too: `===` looks into
- * every value, since a number that is NaN would not equal itself, and most of a long list is not in the processor's caches.
- */
+/** Looks at the part of `shadow` from `start` to `end`, so that many can lie in one array. */
 export function isUnchanged(shadow: Shadow, start = 0, end = shadow.length): boolean {
   for (let at = start; at < end; ) {
-    const container = shadow[at] as Record<string, unknown> & unknown[];
-    const keys = shadow[at + 1] as number | readonly string[];
-    at += 2;
-    if (typeof keys === "number") {
-      if (!isSameArray(container, keys, shadow, at)) return false;
-      at += keys;
-    } else {
-      if (!isSameObject(container, keys, shadow, at)) return false;
-      at += keys.length;
-    }
+    at = afterUnchanged(shadow, at);
+    if (at === CHANGED) return false;
   }
+  return true;
+}
+
+const CHANGED = -1;
+
+/** Where the next container's part begins, if this one is what it was. */
+function afterUnchanged(shadow: Shadow, start: number): number {
+  const container = shadow[start] as Record<string, unknown> & unknown[];
+  const kind = shadow[start + 1] as number;
+  const at = start + 2;
+  if (kind >= 0) return isSameArray(container, kind, shadow, at) ? at + kind : CHANGED;
+  if (kind === EMPTY_OBJECT) return isEmpty(container) ? at : CHANGED;
+  if (kind !== OBJECT) return isSameMessage(container, kind, shadow, at) ? at + messagePlaces(kind) : CHANGED;
+  const keys = shadow[at] as readonly string[];
+  return isSameObject(container, keys, shadow, at + 1) ? at + 1 + keys.length : CHANGED;
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
   return true;
 }
 
@@ -40,6 +53,10 @@ function isSameArray(array: unknown[], length: number, shadow: Shadow, at: numbe
   return true;
 }
 
+/**
+ * `Object.is`, because NaN is itself and 0 is not -0: both are stored as they are. It is faster too: `===` looks into
+ * every value, since a number that is NaN would not equal itself, and most of a long list is not in the processor's caches.
+ */
 function isSameObject(object: Record<string, unknown>, keys: readonly string[], shadow: Shadow, at: number): boolean {
   let n = 0;
   for (const key in object) {
@@ -51,17 +68,18 @@ function isSameObject(object: Record<string, unknown>, keys: readonly string[], 
 
 function cast(value: object, shadow: Shadow): boolean {
   if (Array.isArray(value)) return castArray(value, shadow);
-  const isMessage = messageName(value) !== undefined;
-  if (isMessage ? !isWholeMessage(value) : Object.getPrototypeOf(value) !== Object.prototype) return false;
+  if (messageName(value)) return isWholeMessage(value) && castObject(value, true, shadow);
+  return Object.getPrototypeOf(value) === Object.prototype && castObject(value, false, shadow);
+}
+
+function castObject(value: object, isMessage: boolean, shadow: Shadow): boolean {
   const object = value as Record<string, unknown>;
   const keys = sharedKeys(object);
-  shadow.push(object, keys);
-  for (const key of keys) shadow.push(object[key]);
-  for (const key of keys) {
-    if (isMessage && isDerivedField(key)) continue;
-    if (!castMember(object[key], shadow)) return false;
-  }
-  return true;
+  const kind = isMessage ? messageKind(keys) : null;
+  if (kind !== null) castMessage(object, kind, keys, shadow);
+  else if (keys.length === 0) shadow.push(object, EMPTY_OBJECT);
+  else shadow.push(object, OBJECT, keys, ...keys.map((key) => object[key]));
+  return keys.every((key) => (isMessage && isDerivedField(key)) || castMember(object[key], shadow));
 }
 
 function castArray(array: unknown[], shadow: Shadow): boolean {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { comparable, elsewhere, type Point, put, read, type Values } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { CHANGES, MESSAGE_CHANGES, type State } from "./state-changes.ts";
+import { CHANGES, HUMAN_MESSAGE_CHANGES, MESSAGE_CHANGES, type State, TOOL_MESSAGE_CHANGES } from "./state-changes.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** Elements are known by identity, and in long lists by place: both must notice. */
@@ -54,11 +54,15 @@ export function checkpointMutationContract(open: OpenStorage): void {
       withStorage(open, async ({ storage, second }) => {
         const saver = await storage.getCheckpointer();
         const other = await elsewhere(storage, second);
-        for (const [name, change] of MESSAGE_CHANGES) {
-          await expectFollows({ saver, other, name, moment, values: { messages: messages(length) } }, (values) =>
-            change((values["messages"] as BaseMessage[]).at(-2) as AIMessage),
+        const follows = (name: string, change: (list: BaseMessage[]) => unknown) =>
+          expectFollows({ saver, other, name, moment, values: { messages: messages(length) } }, (values) =>
+            change(values["messages"] as BaseMessage[]),
           );
-        }
+        for (const [name, change] of MESSAGE_CHANGES) await follows(name, (list) => change(list.at(-2) as AIMessage));
+        for (const [name, change] of TOOL_MESSAGE_CHANGES)
+          await follows(`tool: ${name}`, (list) => change(list.at(-1) as ToolMessage));
+        for (const [name, change] of HUMAN_MESSAGE_CHANGES)
+          await follows(`human: ${name}`, (list) => change(list[0] as HumanMessage));
       })(),
     );
 
@@ -163,5 +167,11 @@ function messages(length: number): BaseMessage[] {
     additional_kwargs: { kept: true },
     response_metadata: { model: "m" },
   });
-  return [...asked, answer, new ToolMessage({ id: "result", tool_call_id: "1", content: "ok" })];
+  const result = new ToolMessage({
+    id: "result",
+    tool_call_id: "1",
+    content: "ok",
+    metadata: { versions: { core: "1" } },
+  });
+  return [...asked, answer, result];
 }

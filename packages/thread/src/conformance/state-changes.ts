@@ -1,4 +1,4 @@
-import type { AIMessage } from "@langchain/core/messages";
+import type { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 
 type Members = Record<string, unknown>;
 
@@ -52,14 +52,43 @@ export const MESSAGE_CHANGES: [string, (message: AIMessage) => unknown][] = [
   ["usage", (message) => set(message, "usage_metadata", { input_tokens: 1, output_tokens: 2, total_tokens: 3 })],
   ["a name", (message) => set(message, "name", "named")],
   ["a member that the class doesn't know", (message) => set(message, "extra", { a: 1 })],
+  ["a member in the place of another", swapMember],
 ];
+
+/** A saver may know what to look at in a tool's message, and what in any other. */
+export const TOOL_MESSAGE_CHANGES: [string, (message: ToolMessage) => unknown][] = [
+  ["content", (message) => set(message, "content", "other")],
+  ["another id", (message) => set(message, "id", "assigned")],
+  ["a name", (message) => set(message, "name", "named")],
+  ["status", (message) => set(message, "status", "error")],
+  ["the call it answers", (message) => set(message, "tool_call_id", "2")],
+  ["an artifact", (message) => set(message, "artifact", { file: "a" })],
+  ["metadata deep down", (message) => set(message.metadata?.["versions"], "core", "2")],
+  ["additional_kwargs replaced", (message) => set(message, "additional_kwargs", { added: 1 })],
+  ["response_metadata", (message) => set(message.response_metadata, "added", 1)],
+  ["a member that the class doesn't know", (message) => set(message, "extra", { a: 1 })],
+];
+
+export const HUMAN_MESSAGE_CHANGES: [string, (message: HumanMessage) => unknown][] = [
+  ["content", (message) => set(message, "content", "other")],
+  ["another id", (message) => set(message, "id", "assigned")],
+  ["a name", (message) => set(message, "name", "named")],
+  ["additional_kwargs", (message) => set(message.additional_kwargs, "added", 1)],
+  ["response_metadata replaced", (message) => set(message, "response_metadata", { model: "m" })],
+  ["a member that the class doesn't know", (message) => set(message, "extra", { a: 1 })],
+];
+
+function swapMember(message: AIMessage): void {
+  remove(message, "usage_metadata");
+  set(message, "extra", 1);
+}
 
 function set(object: unknown, key: string, value: unknown): void {
   (object as Members)[key] = value;
 }
 
-function remove(object: Members, key: string): void {
-  delete object[key];
+function remove(object: unknown, key: string): void {
+  delete (object as Members)[key];
 }
 
 function first(list: Members[]): Members {

@@ -1,0 +1,106 @@
+import { isDerivedField } from "./langchain-class.ts";
+import type { Shadow } from "./shadow.ts";
+
+/**
+ * Most of what a long list holds are messages, of few kinds. Their members are read by name here, one function for each
+ * kind so that the engine meets one shape of object in it: that takes it half as long as going through whatever they have.
+ * In a shadow a message takes its kind, its keys (so that a member which came or went is noticed) and its members.
+ */
+type MessageKind = typeof AI | typeof TOOL | typeof OTHER;
+const AI = -3;
+const TOOL = -4;
+const OTHER = -5;
+
+/** `lc_kwargs`, because what stands only there is stored too; what is not listed the class itself sets again. */
+const COMMON = ["lc_kwargs", "id", "name", "content", "additional_kwargs", "response_metadata"] as const;
+const OF_AI = [...COMMON, "tool_calls", "invalid_tool_calls", "usage_metadata"] as const;
+const OF_TOOL = [...COMMON, "status", "tool_call_id", "metadata", "artifact"] as const;
+
+type Members = Record<(typeof OF_AI | typeof OF_TOOL)[number], unknown>;
+
+const kinds = new WeakMap<readonly string[], MessageKind | null>();
+
+/** Of a message with these keys; null for one that has others than a kind knows. */
+export function messageKind(keys: readonly string[]): MessageKind | null {
+  let kind = kinds.get(keys);
+  if (kind === undefined) {
+    kind = ([AI, TOOL, OTHER] as const).find((one) => isOfKind(keys, membersOf(one))) ?? null;
+    kinds.set(keys, kind);
+  }
+  return kind;
+}
+
+function isOfKind(keys: readonly string[], members: readonly string[]): boolean {
+  const stored = keys.filter((key) => key === "lc_kwargs" || !isDerivedField(key));
+  return stored.length === members.length && members.every((key) => stored.includes(key));
+}
+
+function membersOf(kind: MessageKind): readonly (keyof Members)[] {
+  if (kind === AI) return OF_AI;
+  return kind === TOOL ? OF_TOOL : COMMON;
+}
+
+export function castMessage(message: object, kind: MessageKind, keys: readonly string[], shadow: Shadow): void {
+  shadow.push(message, kind, keys);
+  for (const key of membersOf(kind)) shadow.push((message as Members)[key]);
+}
+
+/** How many places a message takes after its kind. */
+export function messagePlaces(kind: number): number {
+  if (kind === AI) return 1 + OF_AI.length;
+  return kind === TOOL ? 1 + OF_TOOL.length : 1 + COMMON.length;
+}
+
+export function isSameMessage(message: object, kind: number, shadow: Shadow, at: number): boolean {
+  if (kind === AI) return isSameAi(message as Members, shadow, at);
+  return kind === TOOL ? isSameTool(message as Members, shadow, at) : isSameOther(message as Members, shadow, at);
+}
+
+function isSameAi(message: Members, shadow: Shadow, at: number): boolean {
+  return (
+    hasKeys(message, shadow[at] as readonly string[]) &&
+    Object.is(message.lc_kwargs, shadow[at + 1]) &&
+    Object.is(message.id, shadow[at + 2]) &&
+    Object.is(message.name, shadow[at + 3]) &&
+    Object.is(message.content, shadow[at + 4]) &&
+    Object.is(message.additional_kwargs, shadow[at + 5]) &&
+    Object.is(message.response_metadata, shadow[at + 6]) &&
+    Object.is(message.tool_calls, shadow[at + 7]) &&
+    Object.is(message.invalid_tool_calls, shadow[at + 8]) &&
+    Object.is(message.usage_metadata, shadow[at + 9])
+  );
+}
+
+function isSameTool(message: Members, shadow: Shadow, at: number): boolean {
+  return (
+    hasKeys(message, shadow[at] as readonly string[]) &&
+    Object.is(message.lc_kwargs, shadow[at + 1]) &&
+    Object.is(message.id, shadow[at + 2]) &&
+    Object.is(message.name, shadow[at + 3]) &&
+    Object.is(message.content, shadow[at + 4]) &&
+    Object.is(message.additional_kwargs, shadow[at + 5]) &&
+    Object.is(message.response_metadata, shadow[at + 6]) &&
+    Object.is(message.status, shadow[at + 7]) &&
+    Object.is(message.tool_call_id, shadow[at + 8]) &&
+    Object.is(message.metadata, shadow[at + 9]) &&
+    Object.is(message.artifact, shadow[at + 10])
+  );
+}
+
+function isSameOther(message: Members, shadow: Shadow, at: number): boolean {
+  return (
+    hasKeys(message, shadow[at] as readonly string[]) &&
+    Object.is(message.lc_kwargs, shadow[at + 1]) &&
+    Object.is(message.id, shadow[at + 2]) &&
+    Object.is(message.name, shadow[at + 3]) &&
+    Object.is(message.content, shadow[at + 4]) &&
+    Object.is(message.additional_kwargs, shadow[at + 5]) &&
+    Object.is(message.response_metadata, shadow[at + 6])
+  );
+}
+
+function hasKeys(message: object, keys: readonly string[]): boolean {
+  let n = 0;
+  for (const key in message) if (key !== keys[n++]) return false;
+  return n === keys.length;
+}
