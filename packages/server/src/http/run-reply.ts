@@ -14,6 +14,8 @@ export interface RunReply {
   readonly run: Run;
   /** The log's end before the run had anything new to say. */
   readonly after: number;
+  /** Whether this request made the run, so that nobody can have seen anything of it. */
+  readonly is_new?: boolean;
   readonly default_media: "stream" | "json";
 }
 
@@ -21,7 +23,7 @@ export interface RunReply {
 export async function replyWithRun(
   options: RunReplyOptions,
   call: Pick<Call<RouteName>, "headers" | "signal">,
-  { run, after, default_media }: RunReply,
+  { run, after, is_new = false, default_media }: RunReply,
 ): Promise<Response> {
   const { headers } = call;
   const { session_id, id } = run;
@@ -30,7 +32,7 @@ export async function replyWithRun(
     return Response.json(run, { status: 202, headers: { ...location, "Preference-Applied": "respond-async" } });
   }
   if (wantsStream(headers, default_media)) {
-    const request = { session_id, run, headers, after, close_at_interrupt: true, response_headers: location };
+    const request = { session_id, run, is_new, headers, after, close_at_interrupt: true, response_headers: location };
     return (await options.streams.followRun(request)) ?? new Response(null, { status: 204, headers: location });
   }
   const ended = await waitForRun(options, run, after, call.signal);

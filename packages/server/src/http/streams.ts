@@ -28,6 +28,8 @@ export interface StreamRequest {
 
 export interface RunStreamRequest extends StreamRequest {
   readonly run: Run;
+  /** The run was made by this very request, right after `after`. */
+  readonly is_new?: boolean;
   /** A POST's stream ends when the run waits for a human; a GET's goes on. */
   readonly close_at_interrupt: boolean;
 }
@@ -88,7 +90,7 @@ export function createStreams(options: StreamsOptions): Streams {
     },
     async followRun(request) {
       const { run, close_at_interrupt } = request;
-      const start = await findStart(options, request, run.id);
+      const start = startOfNew(options, request) ?? (await findStart(options, request, run.id));
       if (start.missed === 0 && isOver(request)) return undefined;
       const ofRun = ({ run_id }: StoredEvent) => run_id === run.id;
       const closes = ({ event, run_id }: StoredEvent) =>
@@ -119,6 +121,15 @@ function filterFor(
 ) {
   const wanted = types && new Set<string>(types);
   return { closes, accepts: wanted ? (event: StoredEvent) => wanted.has(event.event) && accepts(event) : accepts };
+}
+
+/**
+ * A run that has just been accepted has told its first event, and nobody has missed any: what the log would be asked is
+ * known, and its answer would come behind the next commit.
+ */
+function startOfNew({ retry_ms }: StreamsOptions, { is_new, after, headers }: RunStreamRequest): Start | undefined {
+  if (!is_new || after === undefined || lastEventId(headers) !== undefined) return undefined;
+  return { after, head: after + 1, missed: 1, opening: retryFrame(retry_ms, after) };
 }
 
 async function findStart(options: StreamsOptions, request: StreamRequest, run_id?: string): Promise<Start> {

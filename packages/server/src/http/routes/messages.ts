@@ -21,8 +21,8 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
   return {
     sendMessage: async (call) => {
       const { params, body, scope } = call;
-      const session = await sessions.get(params.id, scope);
-      const before = await storage.lastEventId(session.id);
+      // Together: each read by itself would wait for its turn between two commits.
+      const [session, before] = await Promise.all([sessions.get(params.id, scope), storage.lastEventId(params.id)]);
       const { run, created } = await sendMessage(
         options,
         session,
@@ -32,7 +32,7 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       );
       // Of an earlier request with this key: its run's events may stand anywhere in the log.
       const after = created ? before : await beforeRun(storage, session.id, run.id);
-      return replyWithRun(options, call, { run, after, default_media: "stream" });
+      return replyWithRun(options, call, { run, after, is_new: created, default_media: "stream" });
     },
     listMessages: async ({ params, query, scope }) => {
       refuseCursor(query);
