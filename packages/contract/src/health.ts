@@ -19,16 +19,19 @@ export const StorageHealth = z.strictObject({
 });
 export type StorageHealth = z.infer<typeof StorageHealth>;
 
-/** `ok`, `degraded` where something besides the storage fails, `unhealthy` where the storage does. */
+/**
+ * `ok`, `degraded` where something besides the storage fails, `unhealthy` where the storage does. Where callers must show
+ * who they are, only an administrator sees the counts and warnings: they tell of everybody's work.
+ */
 export const Health = z.strictObject({
   status: z.enum(["ok", "degraded", "unhealthy"]),
   version: z.string(),
   uptime_s: z.number().nonnegative(),
   storage: StorageHealth,
   sandbox: z.strictObject({ backend: SandboxBackend, ok: z.boolean() }),
-  active_runs: z.int().nonnegative(),
-  sessions: z.int().nonnegative(),
-  warnings: z.array(z.string()),
+  active_runs: z.int().nonnegative().optional(),
+  sessions: z.int().nonnegative().optional(),
+  warnings: z.array(z.string()).optional(),
   circuit_breakers: z.record(z.string(), CircuitBreaker),
 });
 export type Health = z.infer<typeof Health>;

@@ -240,6 +240,7 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
     },
     scoping: config.scoping,
     sse: config.sse,
+    max_body_bytes: config.server.body_limit,
     authenticate: options.authenticate ?? access.authenticate,
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),

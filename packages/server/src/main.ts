@@ -37,7 +37,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   const { host = config.server.host, port = config.server.port } = options;
   // Who can reach the server decides what it may do, so it is composed for the address it really listens on.
   const runtime = await compose({ ...options, config: { ...config, server: { ...config.server, host, port } } });
-  const server = createServer(runtime);
+  const server = createServer(runtime, config.server.header_limit);
   try {
     await listen(server, host, port);
   } catch (error) {
@@ -64,9 +64,13 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   return { url: urlOf(host, address.port), port: address.port, runtime, closed: ended.promise, close };
 }
 
-function createServer({ http }: Runtime): Server {
-  // The adapter's own Request and Response would replace those of the whole process.
-  const server = createAdaptorServer({ fetch: http.app.fetch, overrideGlobalObjects: false }) as Server;
+function createServer({ http }: Runtime, maxHeaderSize: number): Server {
+  const server = createAdaptorServer({
+    fetch: http.app.fetch,
+    serverOptions: { maxHeaderSize },
+    // The adapter's own Request and Response would replace those of the whole process.
+    overrideGlobalObjects: false,
+  }) as Server;
   server.on("clientError", answerBadRequest);
   // Node would answer an expectation that it doesn't know with a bare 417; every other header it doesn't know is ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

@@ -3,6 +3,7 @@ import type { RateLimit, Storage } from "@cognition/thread";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import type { TokenOptions } from "./auth/token-authenticator.ts";
 import { createCorsGuard } from "./guard/cors-guard.ts";
+import { createFailureGuard } from "./guard/failure-guard.ts";
 import { createOriginGuard } from "./guard/origin-guard.ts";
 import { createOriginList } from "./guard/origin-list.ts";
 import { createRateGuard } from "./guard/rate-guard.ts";
@@ -18,6 +19,8 @@ export interface AccessSettings {
   hosts: readonly string[];
   /** Web origins whose pages may use it. */
   origins: readonly string[];
+  /** Wrong credentials that one address may send; any number by default. */
+  failures_per_minute?: number;
   rate?: RateLimit & { shared: boolean };
 }
 
@@ -44,9 +47,14 @@ export function createAccess(options: AccessOptions): { authenticate: Authentica
       createOriginGuard({ hosts, origins }),
       createCorsGuard(origins),
       createSecurityHeaders(),
+      ...failureGuards(options),
       ...rateGuards(options),
     ],
   };
+}
+
+function failureGuards({ settings: { failures_per_minute: per_minute }, now }: AccessOptions): Guard[] {
+  return per_minute === undefined ? [] : [createFailureGuard({ per_minute, now })];
 }
 
 function rateGuards({ settings: { rate }, storage, now }: AccessOptions): Guard[] {

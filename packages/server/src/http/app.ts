@@ -6,6 +6,7 @@ import {
   type ArrivedRequest,
   type Authenticate,
   authenticateNobody,
+  type Caller,
   type Guard,
   PUBLIC_ROUTES,
   SCOPELESS_ROUTES,
@@ -94,9 +95,7 @@ async function ask(
 async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequest): Promise<Response> {
   const { route: name, headers } = arrived;
   if (name === undefined) return refuse(arrived);
-  const caller = PUBLIC_ROUTES.has(name)
-    ? { admin: false }
-    : await (options.authenticate ?? authenticateNobody)(headers);
+  const caller = await callerOf(options.authenticate ?? authenticateNobody, name, headers);
   const scoping = options.scoping ?? { enabled: false, keys: [] };
   const scope = SCOPELESS_ROUTES.has(name) ? undefined : scopeOf(headers, caller, scoping);
   const admitted = { ...arrived, route: name, scope, admin: caller.admin };
@@ -112,6 +111,17 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   // A signal costs something, and most handlers never look at theirs.
   Object.defineProperty(call, "signal", { get: () => signalOf(c.req.raw, options.shutdown), enumerable: true });
   return handle(options, name, call as Call);
+}
+
+const STRANGER: Caller = { admin: false };
+
+/**
+ * What is public answers everybody. Of these only /health has more to tell to whoever shows a good credential; a wrong
+ * one is no reason to fail a probe, and neither is a storage that can't be asked: that is what the answer then says.
+ */
+async function callerOf(authenticate: Authenticate, name: RouteName, headers: Headers): Promise<Caller> {
+  if (!PUBLIC_ROUTES.has(name)) return authenticate(headers);
+  return name === "getHealth" ? authenticate(headers).catch(() => STRANGER) : STRANGER;
 }
 
 function signalOf(request: Request, shutdown: AbortSignal | undefined): AbortSignal {

@@ -16,6 +16,7 @@ export interface NodeAppOptions {
   readonly authenticate?: Authenticate;
   readonly guards?: readonly Guard[];
   readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
+  readonly max_body_bytes?: number;
   readonly check_replies?: boolean;
   readonly onError: AppOptions["onError"];
 }
@@ -34,7 +35,7 @@ const STALL_MS = 30_000;
 const WAIT_MS = 50_000;
 
 export function createNodeApp(options: NodeAppOptions): NodeApp {
-  const { parts, scoping, authenticate, guards, sse, check_replies } = options;
+  const { parts, scoping, authenticate, guards, sse, max_body_bytes, check_replies } = options;
   const shutdown = new AbortController();
   const idempotency = createIdempotency(parts.storage);
   const streams = createStreams({
@@ -50,6 +51,7 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     scoping,
     ...(authenticate && { authenticate }),
     ...(guards && { guards }),
+    ...(max_body_bytes !== undefined && { max_body_bytes }),
     ...(check_replies && { check_replies }),
     shutdown: shutdown.signal,
     onError: options.onError,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
 import { createServerLog } from "../../src/telemetry/server-log.ts";
+import { problemOf } from "./problem-of.ts";
 import { startTestServer } from "./test-server.ts";
 
 const config = defaultConfig();
@@ -48,6 +49,60 @@ describe("a server as it is started", () => {
       code: "invalid_config",
       message: /COGNITION_SANDBOX_ALLOW_UNISOLATED/,
     });
+  });
+
+  it("tells strangers that it is well, and only an administrator how much there is", async () => {
+    const closed = { ...config, auth: { ...config.auth, mode: "api_key" as const } };
+    const { storage, fetch } = await startTestServer({ config: closed });
+    const keys = createApiKeys(storage.apiKeys);
+    const [admin, other] = await Promise.all([
+      keys.create({ name: "admin", scope: null, admin: true }),
+      keys.create({ name: "other", scope: { user: "ann" } }),
+    ]);
+    const seen = async (key?: string) => (await fetch("/health", key ? { headers: { "X-API-Key": key } } : {})).json();
+    expect(await seen(admin.key)).toMatchObject({
+      status: "ok",
+      sessions: 0,
+      active_runs: 0,
+      warnings: expect.any(Array),
+    });
+    for (const key of [undefined, "wrong", other.key]) {
+      const health = (await seen(key)) as object;
+      expect(health).toMatchObject({ status: "ok", storage: { ok: true } });
+      for (const field of ["sessions", "active_runs", "warnings"]) expect(health).not.toHaveProperty(field);
+    }
+  });
+
+  it("takes bodies and headers up to the limits of its configuration", async () => {
+    const limits = { ...config.server, body_limit: 2_048, header_limit: 4_096 };
+    const { fetch } = await startTestServer({ config: { ...config, server: limits } });
+    const create = (length: number) =>
+      fetch("/sessions", { method: "POST", json: { metadata: { a: "x".repeat(length) } } });
+    expect((await create(1_900)).status).toBe(201);
+    expect(await problemOf(create(2_040))).toMatchObject({
+      status: 413,
+      code: "content_too_large",
+      details: { limit: "body", max: 2_048 },
+    });
+    const list = (length: number) => fetch("/sessions", { headers: { "X-Filler": "x".repeat(length) } });
+    expect((await list(3_000)).status).toBe(200);
+    expect((await list(4_200)).status).toBe(431);
+  });
+
+  it("refuses an address that sends wrong credentials again and again, unread, and not who was in before", async () => {
+    const auth = { ...config.auth, mode: "api_key" as const, failures_per_minute: 1 };
+    const { storage, fetch } = await startTestServer({ config: { ...config, auth } });
+    const keys = createApiKeys(storage.apiKeys);
+    const [known, unknown] = await Promise.all(["a", "b"].map((name) => keys.create({ name, scope: null })));
+    const ask = (key: string) => fetch("/sessions", { headers: { "X-API-Key": key } });
+    expect((await ask(known?.key ?? "")).status).toBe(200);
+    expect((await ask("a guess")).status).toBe(401);
+    const refused = await ask("another");
+    expect([refused.status, Number(refused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
+    expect((await ask(unknown?.key ?? "")).status).toBe(429);
+    expect((await ask(known?.key ?? "")).status).toBe(200);
+    expect((await fetch("/sessions")).status).toBe(401);
+    expect((await fetch("/ready")).status).toBe(200);
   });
 
   it("without authentication is open to its own machine", async () => {

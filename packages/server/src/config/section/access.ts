@@ -45,6 +45,10 @@ export const AuthSection = section({
   allow_unauthenticated: option(onOff().default(false), {
     description: "Start without authentication on an address that others can reach.",
   }),
+  failures_per_minute: option(wholeNumber(0, 1_000_000).default(60), {
+    description:
+      "Wrong credentials a minute that one address may send before it is refused unread; 0 for no limit. A credential that has worked here still does.",
+  }),
   jwt: Jwt,
 });
 

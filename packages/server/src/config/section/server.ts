@@ -1,8 +1,9 @@
-import { LogFormat, LogLevel, ScopeKey, WorkspaceIsolation } from "@cognition/contract";
+import { DEFAULT_MAX_BODY_BYTES, LogFormat, LogLevel, ScopeKey, WorkspaceIsolation } from "@cognition/contract";
 import { z } from "zod";
 import { SNAPSHOT_LIMITS } from "../../timeline/workspace/snapshot-limits.ts";
 import { decimal, oneOf, onOff, option, section, wholeNumber, words } from "../option.ts";
 
+const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
 export const ServerSection = section({
@@ -17,6 +18,13 @@ export const ServerSection = section({
   hosts: option(z.array(z.string(), { error: "must be a list of host names" }).default([]), {
     description:
       "Names by which this server is reached, besides addresses and localhost; a request for another is refused. `*` for any.",
+  }),
+  body_limit: option(wholeNumber(1024, GIB).default(DEFAULT_MAX_BODY_BYTES), {
+    description:
+      "Bytes that a request's body may have. Below 16 MiB a message, file or artifact of the size its own limit allows may not fit.",
+  }),
+  header_limit: option(wholeNumber(4096, MIB).default(16 * 1024), {
+    description: "Bytes that the headers of a request may have, all together.",
   }),
 });
 

@@ -21,7 +21,7 @@ export interface HealthRoutes {
 export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" | "getReadiness"> {
   const { storage, engine } = options;
   return {
-    getHealth: () => describe(options),
+    getHealth: ({ admin }) => describe(options, admin),
     getReadiness: async () => {
       const { ok, error } = await within(READY_WITHIN_MS, storage.healthCheck());
       const reasons = [
@@ -48,8 +48,8 @@ async function within(ms: number, check: Promise<StorageHealth>): Promise<Pick<S
   }
 }
 
-async function describe(options: HealthRoutes): Promise<Health> {
-  const { storage, engine, models, sandboxes, version, started, warnings } = options;
+async function describe(options: HealthRoutes, admin: boolean): Promise<Health> {
+  const { storage, models, sandboxes, version, started } = options;
   const [{ backend, ok, latency_ms }, breakers] = await Promise.all([storage.healthCheck(), models.circuitBreakers()]);
   const sandbox = sandboxes.describe();
   const circuit_breakers = { ...breakers, ...sandbox.circuit_breakers };
@@ -60,9 +60,18 @@ async function describe(options: HealthRoutes): Promise<Health> {
     uptime_s: Math.round(performance.now() - started) / 1000,
     storage: { backend, ok, latency_ms: ok ? latency_ms : null },
     sandbox: { backend: sandbox.backend, ok: true },
+    ...(admin && (await tellAdmin(options, ok))),
+    circuit_breakers,
+  };
+}
+
+type ForAdmin = Pick<Health, "active_runs" | "sessions" | "warnings">;
+
+/** What tells of everybody's work, or of where the setup is weak. */
+async function tellAdmin({ storage, engine, warnings }: HealthRoutes, ok: boolean): Promise<ForAdmin> {
+  return {
     active_runs: engine.active.length,
     sessions: ok ? await storage.countSessions() : 0,
     warnings: [...warnings],
-    circuit_breakers,
   };
 }
