@@ -34,6 +34,16 @@ it("are numbered 1, 2, 3 …, and none shuts out a program of its own release", 
   for (const { version, oldestProgram } of migrations) expect(oldestProgram).toBeLessThanOrEqual(version);
 });
 
+it("only expand: what a program of the release before reads or writes stays where it is", () => {
+  const contracting =
+    /\bdrop (?!index)|\b(rename|truncate)\b|\balter column\b|\bset not null\b|add column [^,]*not null(?!.*default)/i;
+  for (const { version, oldestProgram, up } of migrations) {
+    if (oldestProgram === version) continue; // it says itself that programs before it must not come
+    const statements = [sqliteDialect, postgresDialect].flatMap((dialect) => up(dialect));
+    expect(statements.filter((sql) => contracting.test(sql))).toEqual([]);
+  }
+});
+
 describe.each(databases)("on $name", ({ name, create }) => {
   const test = (title: string, body: (database: EmptyDatabase, db: Database) => Promise<void>) =>
     it(title, { timeout: 60_000 }, async () => {

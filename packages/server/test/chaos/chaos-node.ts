@@ -1,10 +1,10 @@
 import { openStorage } from "@cognition/thread";
 import { defaultConfig } from "../../src/config.ts";
 import { startServer } from "../../src/main.ts";
+import { VERSION } from "../../src/version.ts";
 import { createCrashTools } from "../crash/crash-tools.ts";
 import { openLedger } from "../crash/ledger.ts";
 import { type Mutant, switchOff } from "./mutants.ts";
-import { migrateToNext } from "./next-release.ts";
 
 /** On a node's command line. */
 export interface ChaosNodeInput {
@@ -15,8 +15,6 @@ export interface ChaosNodeInput {
   owner: string;
   lease_ms?: number;
   poll_ms?: number;
-  /** The node is one of the next release, which begins with a migration. */
-  next?: boolean;
   /** What this node leaves out that others rely on. */
   mutant?: Mutant;
 }
@@ -29,7 +27,6 @@ const RETRY_MS = 100;
 const input = JSON.parse(process.argv[2] ?? "null") as ChaosNodeInput;
 const config = defaultConfig();
 const { lease_ms, poll_ms, owner } = input;
-if (input.next) await migrateToNext(input.uri);
 const opened = await openStorage({ uri: input.uri, pool: { min: 0, max: 8 } });
 const storage = await switchOff(opened, input.mutant);
 const server = await startServer({
@@ -43,7 +40,7 @@ const server = await startServer({
   signals: process,
   onError: (error, run_id) => say({ error: String(error), run_id }),
 });
-say({ url: server.url, port: server.port });
+say({ url: server.url, port: server.port, version: VERSION });
 await server.closed;
 await storage.close();
 

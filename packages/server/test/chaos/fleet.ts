@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../../../testing/free-port.ts";
 import type { ChaosNodeInput } from "./chaos-node.ts";
+import type { NextRelease } from "./next-release.ts";
 
 const PROGRAM = fileURLToPath(new URL("./chaos-node.ts", import.meta.url));
 
@@ -13,6 +14,8 @@ export interface FleetNode {
   readonly name: string;
   readonly port: number;
   readonly running: boolean;
+  /** Of the program that it runs. */
+  readonly version: string | undefined;
   /** Resolves when it listens. A node that is there already stays. */
   start(as?: { next: boolean }): Promise<void>;
   /** Resolves when the process is gone. */
@@ -30,14 +33,16 @@ export interface Fleet {
   dispose(): Promise<void>;
 }
 
-export interface FleetOptions extends Omit<ChaosNodeInput, "root" | "port" | "owner" | "next"> {
+export interface FleetOptions extends Omit<ChaosNodeInput, "root" | "port" | "owner"> {
   size: number;
+  /** What nodes that are started as the next release's run. */
+  next?: NextRelease;
   /** Each node has a workspace root of its own in here, and all of them a cache of compiled code. */
   folder: string;
 }
 
 /** Nodes that share a database and nothing else. */
-export async function createFleet({ size, folder, ...shared }: FleetOptions): Promise<Fleet> {
+export async function createFleet({ size, folder, next, ...shared }: FleetOptions): Promise<Fleet> {
   const errors: string[] = [];
   const deaths: string[] = [];
   const nodes: FleetNode[] = [];
@@ -50,7 +55,7 @@ export async function createFleet({ size, folder, ...shared }: FleetOptions): Pr
       error: (what: string) => void errors.push(`${owner}: ${what}`),
       death: (what: string) => void deaths.push(`${owner}: ${what}`),
     };
-    nodes.push(createNode(input, join(folder, "cache"), told));
+    nodes.push(createNode(input, { cache: join(folder, "cache"), next }, told));
   }
   return {
     nodes,
@@ -62,20 +67,32 @@ export async function createFleet({ size, folder, ...shared }: FleetOptions): Pr
   };
 }
 
+interface Builds {
+  cache: string;
+  next: NextRelease | undefined;
+}
+
 interface Told {
   error(what: string): void;
   death(what: string): void;
 }
 
-function createNode(input: ChaosNodeInput, cache: string, told: Told): FleetNode {
+function createNode(input: ChaosNodeInput, { cache, next }: Builds, told: Told): FleetNode {
   let child: ChildProcess | undefined;
   let ending = false;
+  let version: string | undefined;
+
+  function programOf(as: { next: boolean }): string {
+    if (!as.next) return PROGRAM;
+    if (!next) throw new Error("there is no next release to start");
+    return next.program;
+  }
 
   async function start(as = { next: false }): Promise<void> {
     if (child) return;
     const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
     const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache };
-    const mine = spawn(process.execPath, [...flags, PROGRAM, JSON.stringify({ ...input, ...as })], {
+    const mine = spawn(process.execPath, [...flags, programOf(as), JSON.stringify(input)], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -88,8 +105,9 @@ function createNode(input: ChaosNodeInput, cache: string, told: Told): FleetNode
     });
     const listening = Promise.withResolvers<void>();
     createInterface({ input: mine.stdout }).on("line", (line) => {
-      const said = JSON.parse(line) as { url?: string; error?: string; run_id?: string };
+      const said = JSON.parse(line) as { url?: string; version?: string; error?: string; run_id?: string };
       if (said.url) {
+        version = said.version;
         serving = true;
         listening.resolve();
       }
@@ -106,6 +124,9 @@ function createNode(input: ChaosNodeInput, cache: string, told: Told): FleetNode
   return {
     name: input.owner,
     port: input.port,
+    get version() {
+      return version;
+    },
     get running() {
       return child !== undefined;
     },

@@ -12,6 +12,7 @@ import { type Crowd, gatherCrowd } from "./crowd.ts";
 import { makeTrouble, revive, type Trouble } from "./disturbances.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import type { Mutant } from "./mutants.ts";
+import { makeNextRelease, NEXT_VERSION } from "./next-release.ts";
 
 export interface ChaosOptions {
   postgres: PostgresServer;
@@ -47,7 +48,8 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   mkdirSync(folder);
   const files = { ledger: join(dir.path, "ledger.jsonl"), commands: join(dir.path, "commands.txt") };
   const shared = { uri: database.url, ledger: files.ledger, lease_ms: LEASE_MS, poll_ms: POLL_MS };
-  const fleet = await createFleet({ size, folder, ...shared, ...(mutant && { mutant }) });
+  const next = options.node_trouble.includes("upgrade") && { next: makeNextRelease(join(dir.path, "next")) };
+  const fleet = await createFleet({ size, folder, ...shared, ...next, ...(mutant && { mutant }) });
   const balancer = await startBalancer(() => fleet.nodes.map(({ port }) => port));
   let storage: Storage | undefined;
   try {
@@ -60,7 +62,9 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     const verdict = await checkChaos({ storage, customers: crowd.customers, ...files });
     verdict.complaints.push(...crowd.failures, ...fleet.deaths);
     if (verdict.complaints.length > 0 && !mutant) console.log(fleet.errors.slice(-LAST_ERRORS).join("\n"));
-    return { ...verdict, figures: count(verdict, crowd, made, balancer.passedOn) };
+    const upgraded = fleet.nodes.filter(({ version }) => version === NEXT_VERSION).length;
+    const figures = count(verdict, crowd, made, balancer.passedOn);
+    return { ...verdict, figures: { ...figures, ...(next && { "nodes of the next release": upgraded }) } };
   } finally {
     await fleet.dispose();
     await balancer.close();
