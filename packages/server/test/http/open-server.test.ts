@@ -1,10 +1,12 @@
 import { request } from "node:http";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
 import { createServerLog } from "../../src/telemetry/server-log.ts";
 import { problemOf } from "./problem-of.ts";
 import { startTestServer } from "./test-server.ts";
+import { until } from "./until.ts";
 
 const config = defaultConfig();
 
@@ -87,6 +89,25 @@ describe("a server as it is started", () => {
     const list = (length: number) => fetch("/sessions", { headers: { "X-Filler": "x".repeat(length) } });
     expect((await list(3_000)).status).toBe(200);
     expect((await list(4_200)).status).toBe(431);
+  });
+
+  it("holds a body without a length to the same limit, and a client that leaves in the middle of one is no fault", async () => {
+    const lines: string[] = [];
+    const small = { ...config, server: { ...config.server, body_limit: 2_048 } };
+    const log = createServerLog({ config: small, env: {}, output: { write: (line) => lines.push(line) } });
+    const { server, fetch, faults } = await startTestServer({ config: small, log });
+    const chunks = ReadableStream.from(Array.from({ length: 4 }, () => Buffer.alloc(1_024, " ")));
+    const chunked = { method: "POST", body: chunks, duplex: "half" } as RequestInit;
+    expect(await problemOf(fetch("/sessions", chunked))).toMatchObject({ status: 413, code: "content_too_large" });
+    const begun = ['Content-Length: 100\r\n\r\n{"title":', 'Transfer-Encoding: chunked\r\n\r\n9\r\n{"title":'];
+    const leaving = begun.map((text) => {
+      const socket = connect(server.port, "127.0.0.1").on("error", () => undefined);
+      return socket.on("connect", () => socket.end(`POST /sessions HTTP/1.1\r\nHost: localhost\r\n${text}`));
+    });
+    const refused = async () => lines.filter((line) => JSON.parse(line).status === 400)[1];
+    await until("the answers to half a body", refused, 20_000);
+    for (const socket of leaving) socket.destroy();
+    expect(faults).toEqual([]);
   });
 
   it("refuses an address that sends wrong credentials again and again, unread, and not who was in before", async () => {
