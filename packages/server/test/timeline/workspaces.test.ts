@@ -49,6 +49,16 @@ describe("a snapshot", () => {
     expect(await workspaces.diff({}, EMPTY_TREE, first)).toMatchObject([{ path: "a/b/c.txt", change: "added" }]);
   });
 
+  it("of an empty folder is noted before the first tool that may write, and not for a run that has none", async () => {
+    const { workspaces, start, root } = await open();
+    const notes = join(root, ".cognition", "workspaces");
+    const { session, lease } = await start();
+    const run = await workspaces.begin(session, lease);
+    expect(existsSync(notes)).toBe(false);
+    await run.before();
+    expect(readdirSync(notes)).toHaveLength(1);
+  });
+
   it("sees an edit that leaves size and times as they were", async () => {
     const { workspaces, start } = await open();
     const { session, lease, folder } = await start();

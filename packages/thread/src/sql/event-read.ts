@@ -2,9 +2,68 @@ import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEv
 import { sql } from "kysely";
 import type { EventLog, EventQuery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { scopeTextOf } from "./scope.ts";
+import { type Statement, statement } from "./statement.ts";
 
 type EventPage = Awaited<ReturnType<EventLog["readEvents"]>>;
+
+interface FoundEvent {
+  seq: number;
+  event: string;
+  data: string;
+  folded: number;
+  created_at: string;
+  run_id: string | null;
+}
+
+interface Place {
+  session_id: string;
+  after: number;
+  run_id: string;
+  own: string;
+  limit: number;
+}
+
+interface Shape {
+  ofRun: boolean;
+  ofScope: boolean;
+}
+
+function threadOf({ q }: Pick<Database, "q">, { session_id, own }: Place, ofScope: boolean) {
+  const thread = q
+    .selectFrom("sessions")
+    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+    .select("threads.pk")
+    .where("sessions.id", "=", session_id)
+    .where("threads.deleted_at", "is", null);
+  return ofScope ? thread.where("sessions.scope", "=", own) : thread;
+}
+
+function eventsOf(db: Pick<Database, "q">, place: Place, { ofRun, ofScope }: Shape) {
+  const { q } = db;
+  const events = q
+    .selectFrom("events")
+    .leftJoin("runs", "runs.pk", "events.run")
+    .select(["events.seq", "events.event", "events.data", "events.folded", "events.created_at", "runs.id as run_id"])
+    .where("events.thread", "=", threadOf(db, place, ofScope))
+    .where("events.seq", ">", place.after)
+    .orderBy("events.seq")
+    .limit(place.limit);
+  if (!ofRun) return events;
+  return events.where("events.run", "=", q.selectFrom("runs").select("runs.pk").where("runs.id", "=", place.run_id));
+}
+
+/** What every stream and every follower begins with, compiled once. */
+const selectAll = fixedQuery<Place>((db, place) => eventsOf(db, place, { ofRun: false, ofScope: false }));
+const selectOwn = fixedQuery<Place>((db, place) => eventsOf(db, place, { ofRun: false, ofScope: true }));
+
+function selectEvents(db: Database, place: Place, shape: Shape, types: EventQuery["types"]): Statement {
+  if (!types && !shape.ofRun) return (shape.ofScope ? selectOwn : selectAll)(db, place);
+  const events = eventsOf(db, place, shape);
+  return statement(types ? events.where("events.event", "in", types) : events);
+}
 
 export async function readEvents({ db }: SqlContext, query: EventQuery): Promise<EventPage> {
   const { session_id, after = 0, types, run_id } = query;
@@ -16,25 +75,11 @@ export async function readEvents({ db }: SqlContext, query: EventQuery): Promise
     );
   }
   const own = scopeTextOf(query.scope);
-  let thread = db.q
-    .selectFrom("sessions")
-    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-    .select("threads.pk")
-    .where("sessions.id", "=", session_id)
-    .where("threads.deleted_at", "is", null);
-  if (own !== undefined) thread = thread.where("sessions.scope", "=", own);
-  let events = db.q
-    .selectFrom("events")
-    .leftJoin("runs", "runs.pk", "events.run")
-    .select(["events.seq", "events.event", "events.data", "events.folded", "events.created_at", "runs.id as run_id"])
-    .where("events.thread", "=", thread)
-    .where("events.seq", ">", after);
-  if (types) events = events.where("events.event", "in", types);
-  if (run_id !== undefined) {
-    events = events.where("events.run", "=", db.q.selectFrom("runs").select("runs.pk").where("runs.id", "=", run_id));
-  }
-  const rows = types?.length === 0 ? [] : await db.read(events.orderBy("events.seq").limit(limit + 1), own);
-  if (rows.length === 0 && (await db.read(thread, own)).length === 0) {
+  const place = { session_id, after, run_id: run_id ?? "", own: own ?? "", limit: limit + 1 };
+  const shape = { ofRun: run_id !== undefined, ofScope: own !== undefined };
+  const [found] = types?.length === 0 ? [] : await db.readAll([selectEvents(db, place, shape, types)], own);
+  const rows = (found?.rows ?? []) as unknown as FoundEvent[];
+  if (rows.length === 0 && (await db.read(threadOf(db, place, shape.ofScope), own)).length === 0) {
     throw new AppError("session_not_found", `There is no session ${session_id}`);
   }
   const page = rows.slice(0, limit);

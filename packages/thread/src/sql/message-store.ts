@@ -2,6 +2,7 @@ import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract"
 import { sql } from "kysely";
 import type { MessageStore, NewMessage } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { inheritMessages, makeInherited } from "./inherit-messages.ts";
 import { parseNewMessage } from "./message-input.ts";
@@ -9,7 +10,7 @@ import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
 import { sessionNotFound } from "./session-store.ts";
-import { all, changes, first, statement, type Tx } from "./statement.ts";
+import { all, changes, first, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
 
 export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuildMessages"> {
@@ -32,16 +33,15 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
     },
     getMessagesBySession: async (session_id, { order = "desc", role, scope, ...page } = {}) => {
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
-      await needRows(ctx, session_id);
-      let matching = db.q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
-      if (role !== undefined) matching = matching.where("role", "=", role);
       const own = scopeTextOf(scope);
-      if (own !== undefined) matching = matching.where("scope", "=", own);
-      const statements = [
-        statement(matching.selectAll().orderBy("position", order).limit(limit).offset(offset)),
-        statement(matching.select((eb) => eb.fn.countAll().as("total"))),
-      ];
-      const [found, counted] = await db.readAll(statements, own);
+      const { select, count } = pageQueries({ order, ofRole: role !== undefined, ofScope: own !== undefined });
+      const values = { session_id, role: role ?? "user", own: own ?? "", limit, offset };
+      const read = () => db.readAll([selectInherits(db, values), select(db, values), count(db, values)], own);
+      let [session, found, counted] = await read();
+      if (session?.rows[0]?.inherits === 1) {
+        await makeInherited(ctx, session_id);
+        [session, found, counted] = await read();
+      }
       const rows = (found?.rows ?? []) as unknown as MessageRow[];
       return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
     },
@@ -57,6 +57,45 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
 const selectInherits = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
   q.selectFrom("sessions").select("inherits").where("id", "=", session_id),
 );
+
+interface PageShape {
+  order: "asc" | "desc";
+  ofRole: boolean;
+  ofScope: boolean;
+}
+
+interface PageValues {
+  session_id: string;
+  role: Message["role"];
+  own: string;
+  limit: number;
+  offset: number;
+}
+
+const pages = new Map<string, ReturnType<typeof pageQueriesOf>>();
+
+/** Every run ends with one of these: each of the few shapes is compiled once. */
+function pageQueries(shape: PageShape) {
+  const name = JSON.stringify([shape.order, shape.ofRole, shape.ofScope]);
+  const known = pages.get(name) ?? pageQueriesOf(shape);
+  pages.set(name, known);
+  return known;
+}
+
+function pageQueriesOf({ order, ofRole, ofScope }: PageShape) {
+  const matching = ({ q }: Pick<Database, "q">, { session_id, role, own }: PageValues) => {
+    let query = q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
+    if (ofRole) query = query.where("role", "=", role);
+    if (ofScope) query = query.where("scope", "=", own);
+    return query;
+  };
+  return {
+    select: fixedQuery<PageValues>((db, values) =>
+      matching(db, values).selectAll().orderBy("position", order).limit(values.limit).offset(values.offset),
+    ),
+    count: fixedQuery<PageValues>((db, values) => matching(db, values).select((eb) => eb.fn.countAll().as("total"))),
+  };
+}
 
 /** A fork has no rows until somebody asks for them. */
 async function needRows(ctx: SqlContext, session_id: string): Promise<void> {

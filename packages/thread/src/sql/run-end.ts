@@ -4,6 +4,7 @@ import type { WriterLease } from "../checkpoint/lease.ts";
 import type { Lease, NewDelivery, NewEvent, RunEnd } from "../storage.ts";
 import { COUNT_DIFFERS, ROWS_DIFFER, repairProjection, requireProjected, selectProjected } from "./check-projection.ts";
 import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
 import { fixedQuery } from "./fixed-query.ts";
@@ -19,17 +20,17 @@ export const HEAD = sql<string | null>`(select t.head from threads t where t.pk 
 
 export async function finishRun(ctx: SqlContext, lease: Lease, end: RunEnd): Promise<Run> {
   requireOneEnd(end);
-  const finished_at = ctx.now();
-  const columns = {
+  const change = endRunning(ctx.db, {
+    run_id: lease.run_id,
+    epoch: lease.epoch,
     status: end.status,
-    finished_at,
-    checkpoint_id: HEAD,
+    finished_at: ctx.now(),
     usage: end.usage ? jsonText(end.usage, "usage") : null,
     error: end.error ? jsonText(end.error, "error") : null,
-  };
+  });
   const session_status = end.status === "failed" ? "error" : "active";
   return leaveRun(ctx, lease, {
-    columns,
+    change,
     session_status,
     events: end.events,
     delivery: end.delivery,
@@ -41,7 +42,8 @@ type RunChange = UpdateObject<Tables, "runs">;
 type SessionStatus = "active" | "error" | "waiting_for_approval";
 
 export interface Leaving {
-  columns: RunChange;
+  /** Of the run's own row: from running under the lease, or not at all (`changeRunning`). */
+  change: Statement;
   session_status?: SessionStatus;
   events: readonly NewEvent[];
   delivery?: NewDelivery | undefined;
@@ -74,7 +76,7 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): 
   const { projected } = leaving;
   const [thread, left] = yield* all([
     advanceLeased(db, lease, { events: batch.events.length, ends: true }),
-    updateRunning(ctx, lease, leaving.columns),
+    { ...leaving.change, requireRow: leaseRefused },
   ]);
   const row = left?.rows[0] as unknown as RunRow;
   const thread_id = thread?.rows[0]?.thread_id as string;
@@ -92,16 +94,31 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): 
 }
 
 /** Compare-and-set: from running under this very lease, or not at all. */
-function updateRunning({ db }: SqlContext, lease: Lease, columns: RunChange): Statement {
-  const query = db.q
+function running({ q }: Pick<Database, "q">, { run_id, epoch }: Lease, columns: RunChange) {
+  return q
     .updateTable("runs")
     .set(columns)
-    .where("id", "=", lease.run_id)
-    .where("epoch", "=", lease.epoch)
+    .where("id", "=", run_id)
+    .where("epoch", "=", epoch)
     .where("status", "=", "running")
     .returningAll();
-  return { ...statement(query), requireRow: leaseRefused };
 }
+
+export function changeRunning({ db }: SqlContext, lease: Lease, columns: RunChange): Statement {
+  return statement(running(db, lease, columns));
+}
+
+interface RunEndRow extends Lease {
+  status: RunEnd["status"];
+  finished_at: string;
+  usage: string | null;
+  error: string | null;
+}
+
+const endRunning = fixedQuery<RunEndRow>((db, row) => {
+  const { status, finished_at, usage, error } = row;
+  return running(db, row, { status, finished_at, checkpoint_id: HEAD, usage, error });
+});
 
 /** A session that somebody set inactive stays so. */
 export function setSessionStatus({ db, now }: SqlContext, session_id: string, status: SessionStatus): Statement {

@@ -4,7 +4,7 @@ import type { SqlContext } from "./context.ts";
 import { refuseEnd } from "./event-append.ts";
 import { jsonText } from "./json-text.ts";
 import { runNotFound } from "./lease-fence.ts";
-import { HEAD, leaveRun, setSessionStatus } from "./run-end.ts";
+import { changeRunning, HEAD, leaveRun, setSessionStatus } from "./run-end.ts";
 import { toRun } from "./run-row.ts";
 import { all, first, type Tx } from "./statement.ts";
 import { CLAIMABLE } from "./wake-ups.ts";
@@ -12,7 +12,7 @@ import { writeThread } from "./write-thread.ts";
 
 /** Its number in the line is its row's, so it stands where it stood: before everything that came after it. */
 export async function releaseRun(ctx: SqlContext, lease: Lease): Promise<void> {
-  await leaveRun(ctx, lease, { columns: { status: "queued" }, events: [] });
+  await leaveRun(ctx, lease, { change: changeRunning(ctx, lease, { status: "queued" }), events: [] });
   ctx.db.wakeUps.send(CLAIMABLE);
 }
 
@@ -27,7 +27,8 @@ export async function suspendRun(
   events.forEach(refuseEnd);
   const used = usage ? { usage: jsonText(usage, "usage") } : {};
   const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD, ...used };
-  return leaveRun(ctx, lease, { columns, session_status: "waiting_for_approval", events, delivery });
+  const change = changeRunning(ctx, lease, columns);
+  return leaveRun(ctx, lease, { change, session_status: "waiting_for_approval", events, delivery });
 }
 
 type NewInput = Parameters<RunStore["resumeRun"]>[1];

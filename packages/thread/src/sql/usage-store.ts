@@ -1,10 +1,12 @@
 import type { GetUsage, Run, Scope, Usage, UsageGroup } from "@cognition/contract";
-import { sql } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type { UsageStore } from "../usage-store.ts";
 import type { SqlContext } from "./context.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import type { RunRow } from "./run-row.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
+import type { Tables } from "./tables.ts";
 
 const KEYS: Readonly<Record<UsageGroup, "scope" | "agent_name" | "session_id" | "model" | "day">> = {
   scope: "scope",
@@ -62,9 +64,24 @@ export function insertUsage({ db }: SqlContext, run: RunRow, usage: Run["usage"]
   const models = Object.entries(usage?.by_model ?? {});
   if (models.length === 0) return [];
   const { scope, session_id, id: run_id, agent_name } = run;
-  const rows = models.map(([model, { input_tokens, output_tokens, estimated_cost }]) => ({
-    ...{ scope, session_id, run_id, agent_name, model, day: at.slice(0, "YYYY-MM-DD".length) },
-    ...{ input_tokens, output_tokens, estimated_cost },
-  }));
-  return [statement(db.q.insertInto("run_usage").values(rows))];
+  return models.map(([model, { input_tokens, output_tokens, estimated_cost }]) =>
+    insertRow(db, {
+      ...{ scope, session_id, run_id, agent_name, model, day: at.slice(0, "YYYY-MM-DD".length) },
+      ...{ input_tokens, output_tokens, estimated_cost },
+    }),
+  );
 }
+
+const insertRow = fixedQuery<Insertable<Tables["run_usage"]>>(({ q }, row) =>
+  q.insertInto("run_usage").values({
+    scope: row.scope,
+    session_id: row.session_id,
+    run_id: row.run_id,
+    agent_name: row.agent_name,
+    model: row.model,
+    day: row.day,
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    estimated_cost: row.estimated_cost,
+  }),
+);

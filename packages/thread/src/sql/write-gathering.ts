@@ -4,8 +4,8 @@ import { nextTurn } from "./next-turn.ts";
 const RECENT_MS = 20;
 /** Two may be one run and the next after it, of somebody who sends one message at a time. */
 const SEVERAL = 3;
-/** Who waits for others waits at most so many commits long: then the disk has at most a fifth of the time. */
-const COMMITS_WORTH = 4;
+/** Who waits for others waits at most so many commits long: then the disk has at most a ninth of the time. */
+const COMMITS_WORTH = 8;
 /** However slow the disk: past this, waiting is felt. */
 const LONGEST_MS = 20;
 /** A turn of the event loop this short did nothing: everybody waits, and most likely for this commit. */

@@ -14,8 +14,16 @@ export interface FolderSync {
   standing(session: WorkspacePlace): Promise<string>;
   /** Where this node's folder stands; undefined where nobody can tell. */
   found(session: WorkspacePlace, folder: string): Promise<string | undefined>;
-  /** Brings the folder there. With `overwrite`, also over what nobody knows of; otherwise that is kept beside it. */
-  bring(session: WorkspacePlace, folder: string, to: string, as: { own: boolean; overwrite: boolean }): Promise<void>;
+  /**
+   * Brings the folder there. With `overwrite`, also over what nobody knows of; otherwise that is kept beside it. Says
+   * whether it stood there already.
+   */
+  bring(
+    session: WorkspacePlace,
+    folder: string,
+    to: string,
+    as: { own: boolean; overwrite: boolean },
+  ): Promise<boolean>;
 }
 
 export function createFolderSync(parts: RunWorkspaceParts, now: () => number): FolderSync {
@@ -39,7 +47,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
     found,
     bring: async (session, folder, to, { own, overwrite }) => {
       const from = await found(session, folder);
-      if (from === to) return;
+      if (from === to) return true;
       // A folder that others work in and that we know nothing of is taken as it is.
       if (from !== undefined || own) {
         const changes = await createStoredTrees(store, session.scopes).diff(from ?? EMPTY_TREE, to);
@@ -48,6 +56,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
         await applyRestore(parts, restore);
       }
       await markers.write(session.id, folder, to);
+      return false;
     },
   };
 }

@@ -25,7 +25,7 @@ export interface RunPlace {
   own: boolean;
   /** The snapshot where the files stand. */
   stood: string;
-  /** Whether there is nothing in the folder. */
+  /** Whether there is nothing in the folder, and no note says that there was. */
   empty: boolean;
 }
 
@@ -56,12 +56,18 @@ export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace
   const keeper = new Keeper(parts, place);
   const { session, folder, own, stood, empty } = place;
   if (!empty && (own || stood === EMPTY_TREE)) await keeper.attempt(() => keeper.takeAll());
-  await parts.markers.write(session.id, folder, keeper.snapshot_id);
+  const mark = () => parts.markers.write(session.id, folder, keeper.snapshot_id);
+  // An empty folder tells by itself where it stands, until something may be written to it.
+  if (!empty) await mark();
   return {
     get snapshot_id() {
       return keeper.snapshot_id;
     },
-    before: () => parts.turn(folder, () => keeper.attempt(() => keeper.before())),
+    before: () =>
+      parts.turn(folder, async () => {
+        await mark();
+        await keeper.attempt(() => keeper.before());
+      }),
     after: () => parts.turn(folder, () => keeper.attempt(() => keeper.after())),
   };
 }

@@ -70,8 +70,8 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       // Before its turn: under the lease nobody else moves it, and whoever shares the folder need not wait for the answer.
       const stood = await sync.standing(session);
       return inTurn(session, async (folder) => {
-        await sync.bring(session, folder, stood, { own, overwrite: false });
-        const empty = stood === EMPTY_TREE && isEmptyFolder(folder);
+        const there = await sync.bring(session, folder, stood, { own, overwrite: false });
+        const empty = there && stood === EMPTY_TREE && isEmptyFolder(folder);
         return openRunWorkspace(parts, { session, lease, folder, stood, own, empty });
       });
     },
