@@ -17,8 +17,8 @@ export interface WorkspaceQuotaOptions {
 
 /** What a disk of today takes in that time, a command may write too much. */
 const LOOK_MS = 500;
-/** Somebody else may free as much space as the command takes: so the folder itself is counted now and then. */
-const COUNT_EVERY = 60;
+/** Somebody else may free as much space as the command takes: so the folder is counted too, for this part of the time. */
+const COUNTING_SHARE = 1 / 20;
 
 export function createWorkspaceQuota({ folder, limitBytes }: WorkspaceQuotaOptions): WorkspaceQuota {
   /** What the files may take at most by now; undefined before they were first counted, and after every command. */
@@ -49,17 +49,18 @@ export function createWorkspaceQuota({ folder, limitBytes }: WorkspaceQuotaOptio
 function watchGrowth({ folder, limitBytes }: WorkspaceQuotaOptions, onExceeded: (reason: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let looks = 0;
-  let counted: { readonly size: number; readonly free: number } | undefined;
+  let counted: { readonly size: number; readonly free: number; readonly dueAt: number } | undefined;
 
   /** A command that began above the limit may go on, or nobody could delete anything; but not if it adds to it. */
   async function look(): Promise<void> {
     const free = await freeBytes(folder);
     const before = counted;
     const taken = before ? before.free - free : 0;
-    if (before && before.size + taken <= limitBytes && ++looks % COUNT_EVERY !== 0) return;
+    const began = performance.now();
+    if (before && before.size + taken <= limitBytes && began < before.dueAt) return;
     const size = await measureFolder(folder, Math.max(limitBytes, before?.size ?? 0));
-    counted = { size, free };
+    const ended = performance.now();
+    counted = { size, free, dueAt: ended + (ended - began) / COUNTING_SHARE };
     if (before && size > limitBytes && size > before.size)
       throw exceeded(folder, limitBytes, "The command that wrote it was stopped; delete files first.");
   }
