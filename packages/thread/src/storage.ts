@@ -138,6 +138,14 @@ export interface MessageStore {
     session_id: string,
     page?: { limit?: number; offset?: number; order?: "asc" | "desc"; role?: Message["role"]; scope?: Scope },
   ): Promise<{ messages: Message[]; total: number }>;
+  /**
+   * What users and assistants said in words, in all sessions that match, oldest session first: a page, and how many there
+   * are. What a tool said, and an answer that is only a call of one, is not among it.
+   */
+  listSpokenMessages(
+    filter: SessionFilter,
+    page?: { limit?: number; offset?: number },
+  ): Promise<{ messages: Message[]; total: number }>;
   /** All, oldest first. */
   listMessagesForSession(session_id: string): Promise<Message[]>;
   deleteMessagesForSession(session_id: string): Promise<number>;

@@ -1,7 +1,7 @@
-import type { ChatMessage, Message, Run, Scope, Session } from "@cognition/contract";
+import type { ChatMessage, Message, Run, Scope } from "@cognition/contract";
 import type { ChatKey, Storage } from "@cognition/thread";
 
-type Source = Pick<Storage, "listSessions" | "countSessions" | "getMessagesBySession" | "getRun">;
+type Source = Pick<Storage, "listSpokenMessages" | "getRun">;
 
 /** What was said in a chat, over all its sessions, oldest first. */
 export interface ChatLog {
@@ -17,50 +17,30 @@ export function chatMetadata({ user_id, chat_id }: ChatKey): Record<string, stri
   return { "chat.user_id": user_id, "chat.chat_id": chat_id };
 }
 
-const SAID_BY = ["user", "assistant"] as const;
-const SESSIONS_AT_A_TIME = 100;
-const MESSAGES_AT_A_TIME = 500;
-
 export function createChatLog(storage: Source): ChatLog {
   return {
     list: async (key, { limit, offset }, scope = {}) => {
-      const said: Message[] = [];
-      for (const session of await sessionsOf(storage, key, scope)) said.push(...(await saidIn(storage, session)));
-      const shown = said.slice(offset, offset + limit);
-      const runs = await runsOf(storage, shown);
+      const filter = { scope, metadata_filters: chatMetadata(key) };
+      const { messages: found, total } = await storage.listSpokenMessages(filter, { limit: limit + 1, offset });
+      const shown = found.slice(0, limit);
+      const runs = await runsOf(storage, shown, found[limit]);
       const messages = shown.map((message, index) => toChatMessage(key, message, offset + index + 1, runs));
-      return { messages, total: said.length };
+      return { messages, total };
     },
   };
 }
 
-async function sessionsOf(storage: Source, key: ChatKey, scope: Scope): Promise<Session[]> {
-  const filter = { scope, metadata_filters: chatMetadata(key) };
-  const found: Session[] = [];
-  for (let offset = 0; ; offset += SESSIONS_AT_A_TIME) {
-    const page = await storage.listSessions({ ...filter, limit: SESSIONS_AT_A_TIME, offset });
-    found.push(...page);
-    if (page.length < SESSIONS_AT_A_TIME) return found.reverse();
-  }
-}
-
-/** What a tool said, and an answer that is only a call of one, is not part of the chat. */
-async function saidIn(storage: Source, { id }: Session): Promise<Message[]> {
-  const said: Message[] = [];
-  for (let offset = 0; ; offset += MESSAGES_AT_A_TIME) {
-    const page = { limit: MESSAGES_AT_A_TIME, offset, order: "asc" as const };
-    const { messages, total } = await storage.getMessagesBySession(id, page);
-    said.push(...messages.filter((message) => SAID_BY.some((role) => role === message.role) && textOf(message) !== ""));
-    if (messages.length === 0 || offset + messages.length >= total) return said;
-  }
-}
-
-/** Cost and duration belong to a run as a whole: they stand at its last answer. */
-async function runsOf(storage: Source, messages: readonly Message[]): Promise<ReadonlyMap<string, Run>> {
+/** Cost and duration belong to a run as a whole: they stand at its last answer, which may be on the next page. */
+async function runsOf(
+  storage: Source,
+  messages: readonly Message[],
+  next: Message | undefined,
+): Promise<ReadonlyMap<string, Run>> {
   const last = new Map<string, Message>();
   for (const message of messages) {
     if (message.role === "assistant" && message.run_id) last.set(message.run_id, message);
   }
+  if (next?.role === "assistant" && next.run_id) last.delete(next.run_id);
   const runs = await Promise.all(
     [...last].map(async ([run_id, { id }]) => [id, await storage.getRun(run_id)] as const),
   );

@@ -21,7 +21,7 @@ interface PlatformSessions {
 }
 
 export interface ChatsOptions {
-  storage: Pick<Storage, "listSessions" | "countSessions" | "getMessagesBySession" | "getRun" | "listRuns">;
+  storage: Pick<Storage, "listSpokenMessages" | "getRun" | "listRuns">;
   sessions: PlatformSessions;
   /** Set up already. */
   storeFor(scope: Scope): Promise<ChatSessionStore>;

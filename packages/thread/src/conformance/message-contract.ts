@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { NewMessage, Storage } from "../storage.ts";
 import { LONG_TEXT, ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
+import { spokenMessageContract } from "./spoken-message-contract.ts";
 import { withStorage } from "./with-storage.ts";
 
 export function messageContract(open: OpenStorage): void {
@@ -160,6 +161,8 @@ export function messageContract(open: OpenStorage): void {
       expect(await storage.getMessage("unknown")).toBeNull();
     });
   });
+
+  spokenMessageContract(open);
 
   describe("deleteMessagesForSession", () => {
     test("says how many went, sets the count to zero and leaves others alone", async ({ storage }) => {

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly lockRows: string;
   /** SQL that is true when the JSON object in `column` has the string member (key, value), both parameters. */
   hasMember(column: string): string;
+  /** SQL that is true when a message's content in `column`, a JSON string or an array of blocks, has any words. */
+  hasWords(column: string): string;
   /** SQL that gives the members of a JSON array parameter as rows of one column `value`. */
   readonly eachText: string;
   readonly eachNumber: string;
@@ -48,6 +50,8 @@ export const sqliteDialect: Dialect = {
   skipLocked: "",
   lockRows: "",
   hasMember: (column) => `exists (select 1 from json_each(${column}) member where member.key = ? and member.value = ?)`,
+  hasWords: (column) => `case when json_type(${column}) = 'array' then exists (select 1 from json_each(${column}) block
+    where json_type(block.value, '$.text') = 'text' and json_extract(block.value, '$.text') <> '') else ${column} <> '""' end`,
   eachText: "select value from json_each(?)",
   eachNumber: "select value from json_each(?)",
   jsonBytes: (column) => column,
@@ -73,6 +77,10 @@ export const postgresDialect: Dialect = {
   skipLocked: " for update skip locked",
   lockRows: " for update",
   hasMember: (column) => `(${column}::jsonb ->> ?::text) = ?::text`,
+  // Without its escapes: U+0000 and half a surrogate pair are valid in JSON, and PostgreSQL refuses to look into it.
+  hasWords: (column) => `case when left(${column}, 1) = '[' then exists (select 1
+    from json_array_elements(regexp_replace(${column}, '\\\\(u[0-9a-fA-F]{4}|.)', '_', 'g')::json) block
+    where (block.value -> 'text')::text like '"_%"') else ${column} <> '""' end`,
   eachText: "select value from jsonb_array_elements_text(?::jsonb) each(value)",
   eachNumber: "select value::bigint as value from jsonb_array_elements_text(?::jsonb) each(value)",
   // Bytes travel as hexadecimal digits; as text they are half as long, and nobody has to decode them.

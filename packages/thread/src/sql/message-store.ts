@@ -10,6 +10,7 @@ import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
 import { sessionNotFound } from "./session-store.ts";
+import { listSpokenMessages } from "./spoken-messages.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
 
@@ -45,6 +46,7 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
       const rows = (found?.rows ?? []) as unknown as MessageRow[];
       return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
     },
+    listSpokenMessages: (filter, page) => listSpokenMessages(ctx, filter, page),
     listMessagesForSession: async (session_id) => {
       await needRows(ctx, session_id);
       const query = db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id);

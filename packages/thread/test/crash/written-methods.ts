@@ -14,6 +14,7 @@ const READ_ONLY = new Set([
   "getMessage",
   "getMessagesBySession",
   "listMessagesForSession",
+  "listSpokenMessages",
   "getRun",
   "listRuns",
   "countQueuedRuns",

@@ -1,0 +1,40 @@
+import { DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
+import { type SqlBool, sql } from "kysely";
+import type { SessionFilter } from "../storage.ts";
+import type { SqlContext } from "./context.ts";
+import { makeInherited } from "./inherit-messages.ts";
+import { type MessageRow, toMessage } from "./message-row.ts";
+import { pageBounds } from "./page-bounds.ts";
+import { scopeTextOf } from "./scope.ts";
+import { sessionConditions } from "./session-filter.ts";
+import { statement } from "./statement.ts";
+
+export async function listSpokenMessages(
+  ctx: SqlContext,
+  filter: SessionFilter,
+  page: { limit?: number; offset?: number } = {},
+): Promise<{ messages: Message[]; total: number }> {
+  const { db } = ctx;
+  const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
+  const conditions = sessionConditions(db, filter);
+  const own = scopeTextOf(filter.scope);
+  const sessions = db.q.selectFrom("sessions as s").where((eb) => eb.and(conditions));
+  // A fork has no rows until somebody asks for them.
+  for (const { id } of await db.read(sessions.select("s.id").where("s.inherits", "=", 1), own)) {
+    await makeInherited(ctx, id);
+  }
+  const spoken = sessions
+    .innerJoin("messages as m", "m.session_id", "s.id")
+    .where("m.position", "is not", null)
+    .where("m.role", "in", ["user", "assistant"])
+    .where(sql<SqlBool>`${sql.raw(db.dialect.hasWords("m.content"))}`);
+  const [found, counted] = await db.readAll(
+    [
+      statement(spoken.selectAll("m").orderBy("s.pk").orderBy("m.position").limit(limit).offset(offset)),
+      statement(spoken.select((eb) => eb.fn.countAll().as("total"))),
+    ],
+    own,
+  );
+  const rows = (found?.rows ?? []) as unknown as MessageRow[];
+  return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
+}
