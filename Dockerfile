@@ -4,15 +4,17 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.base.json tsconfig.build.json ./
 COPY packages packages
 COPY testing/remove-builds.ts testing/remove-builds.ts
-# The optional dependencies of the workspace are Node itself, for machines that have none; this image has it.
-RUN npm ci --ignore-scripts --omit=optional
+# With the optional dependencies: the compiler's own program for this platform is one.
+RUN npm ci --ignore-scripts
 RUN npm run build
 
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY --from=build /app/packages packages
-RUN npm ci --ignore-scripts --omit=dev --omit=optional
+# Without them: those of the workspace are Node itself, for machines that have none, and this image has it.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional \
+  && rm -rf packages/*/src packages/*/scripts packages/*/*.tsbuildinfo
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \

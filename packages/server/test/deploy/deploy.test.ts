@@ -36,6 +36,13 @@ describe("the Dockerfile", () => {
     expect(text).toContain(`/app/packages/cli/${bin.cognition.replace("./", "")}`);
   });
 
+  test("compiles with the compiler's own program for the platform, which is an optional dependency", () => {
+    const { optionalDependencies } = JSON.parse(read("node_modules/typescript/package.json"));
+    expect(Object.keys(optionalDependencies)).toContain("@typescript/typescript-linux-x64");
+    const [installs = ""] = (stages[0] ?? "").match(/^RUN npm ci.*$/m) ?? [];
+    expect(installs).not.toMatch(/--omit=(optional|dev)/);
+  });
+
   test("runs as a user who is not root, from an image without compilers", () => {
     const last = stages.at(-1) ?? "";
     expect(last).toMatch(/^USER node$/m);
