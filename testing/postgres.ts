@@ -39,7 +39,7 @@ interface Installation {
 }
 
 const START_DEADLINE_MS = 60_000;
-const STOP_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 30_000;
 const NOBODY = 65_534;
 const SPEED_OVER_DURABILITY = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"];
 

@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createTempDir, type TempDir } from "./temp-dir.ts";
 
-const START_DEADLINE_MS = 20_000;
-const REMOVE_DEADLINE_MS = 5_000;
+const START_DEADLINE_MS = 60_000;
+const REMOVE_DEADLINE_MS = 20_000;
 
 /**
  * An engine in mount, process and network namespaces of its own: nothing of the machine's /etc, /opt, /run or network is

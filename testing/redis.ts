@@ -9,7 +9,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const START_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 60_000;
 
 /**
  * Starts a Redis server that keeps nothing on disk, on a free loopback port; or hands out the one that TEST_REDIS_URL

@@ -124,7 +124,7 @@ describe("the client on a real server", () => {
         if (event.event === "done" && ++done === 3) return;
       }
     })();
-    await expect.poll(() => proxy.passed, { timeout: 10_000 }).toBeGreaterThanOrEqual(passed + 50 + opening);
+    await expect.poll(() => proxy.passed, { timeout: 50_000 }).toBeGreaterThanOrEqual(passed + 50 + opening);
     for (const word of ["one", "two", "three"]) await client.sendMessage(id, word).rest();
     await following;
     expect(seen).toEqual(await logOf(id));

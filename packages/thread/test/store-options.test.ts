@@ -5,7 +5,7 @@ import { migrate } from "../src/sql/migrate.ts";
 import { databases, type EmptyDatabase } from "./databases.ts";
 
 const MS = 1 / 60_000;
-const DEADLINE = { timeout: 10_000, interval: 5 };
+const DEADLINE = { timeout: 50_000, interval: 5 };
 
 describe.each(databases)("a store with options on $name", ({ create }) => {
   let database: EmptyDatabase;

@@ -132,7 +132,7 @@ describe("nodes on one PostgreSQL", () => {
     const { run_id } = await send(node, { user: "one" });
     gate.resolve();
     await until("the other's run", statusOf(node.storage, run_id, "succeeded"));
-    await until("the others", async () => order.length === 31 || undefined, 15_000);
+    await until("the others", async () => order.length === 31 || undefined, 50_000);
     // The four that had begun come first, and those that were claimed beside it.
     expect(order.indexOf("one")).toBeLessThan(8);
   });

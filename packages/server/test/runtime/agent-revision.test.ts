@@ -24,7 +24,7 @@ async function submit({ engine }: Runtime, session_id: string) {
 }
 
 async function replyOf(storage: Storage, session_id: string, run_id: string): Promise<string> {
-  const follow = storage.followEvents({ session_id, after: 0, signal: AbortSignal.timeout(15_000) });
+  const follow = storage.followEvents({ session_id, after: 0, signal: AbortSignal.timeout(50_000) });
   for await (const event of follow) if (isEnd(event, run_id)) return JSON.stringify(event.data);
   throw new Error("the run did not end");
 }

@@ -42,7 +42,7 @@ it("a run whose agent can't be opened ends, says so, and does not hold up its th
   for (const content of ["Hello", "Are you there?"]) {
     const { run } = await runtime.engine.submit({ ...message(session_id, content), agent_revision: "gone" });
     await expect
-      .poll(() => storage.getRun(run.id), { timeout: 10_000 })
+      .poll(() => storage.getRun(run.id), { timeout: 50_000 })
       .toMatchObject({ status: "failed", attempt: 1, error: { code: "agent_not_found" } });
   }
 });

@@ -63,12 +63,12 @@ function recovery(name: string, env: Record<string, string>): void {
       workspace_root: dir.path,
       env,
       config: loadConfig({ env, cwd: dir.path }).config,
-      engine: { lease_ms: 500, poll_ms: 20 },
+      engine: { lease_ms: 2_000, poll_ms: 20 },
       onError: (error) => started.errors.push(error),
     });
   const at = (file: string) => join(started.folder, file);
   const write = (file: string, text: string) => writeFileSync(at(file), text);
-  const begun = () => until(() => existsSync(at("count")), 15_000);
+  const begun = () => until(() => existsSync(at("count")), 60_000);
   const times = () => readFileSync(at("count"), "utf8").split("\n").length - 1;
   const JOB = "echo begun >> count; echo first; while [ ! -e go ]; do sleep 0.02; done; echo last\n";
   const ASK = "Run the command: sh job.sh";
@@ -95,7 +95,7 @@ function recovery(name: string, env: Record<string, string>): void {
     return dataOf(valid, "tool_output").reduce((text, { content }) => text + content, "");
   }
 
-  describe(`${name}: a command that outlives its server`, { timeout: 60_000 }, () => {
+  describe(`${name}: a command that outlives its server`, { timeout: 120_000 }, () => {
     it.each(["SIGKILL", "SIGTERM"] as const)(
       "is taken up after %s: its result is whole, and it ran once",
       async (signal) => {
@@ -103,7 +103,7 @@ function recovery(name: string, env: Record<string, string>): void {
         const run_id = await endNodeDuring(signal);
         runtime.engine.start();
         const ended = eventsOf(started, run_id);
-        await until(async () => (await storage.getRun(run_id)).attempt === 2, 10_000);
+        await until(async () => (await storage.getRun(run_id)).attempt === 2, 60_000);
         write("go", "");
         const events = await ended;
         expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", exit_code: 0 }]);
@@ -122,7 +122,7 @@ function recovery(name: string, env: Record<string, string>): void {
       await until(() => findProcesses(`sleep ${seconds}`).length === 2);
       runtime.engine.start();
       const ended = eventsOf(started, run_id);
-      await until(async () => (await storage.getRun(run_id)).attempt === 2, 10_000);
+      await until(async () => (await storage.getRun(run_id)).attempt === 2, 60_000);
       const sandbox = await runtime.sandboxes.open(started.session.id, started.folder);
       await until(() => sandbox.running().length === 1);
       await runtime.engine.abort(started.session.id);

@@ -26,7 +26,7 @@ const open = (storage: Storage, graphs: Record<string, string | object>) =>
     workspace_root: dir.path,
     env: { PATH: process.env["PATH"] },
     graphs,
-    engine: { lease_ms: 500, poll_ms: 20 },
+    engine: { lease_ms: 2_000, poll_ms: 20 },
     onError: () => undefined,
   });
 

@@ -63,7 +63,7 @@ async function eventsOf({ storage, session }: Started, run_id: string, after: nu
   for await (const event of storage.followEvents({
     session_id: session.id,
     after,
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(50_000),
   })) {
     if (event.run_id === run_id) events.push(event);
     if (event.event === "done" || event.event === "interrupt") return events;

@@ -93,7 +93,7 @@ export function interruptsIn(events: readonly StoredEvent[]): { id: string; [key
 
 export async function eventsOf({ storage, session }: Started, run_id: string, after = 0): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  const signal = AbortSignal.timeout(15_000);
+  const signal = AbortSignal.timeout(50_000);
   for await (const event of storage.followEvents({ session_id: session.id, after, signal })) {
     if (event.run_id === run_id) events.push(event);
     if (event.run_id === run_id && (event.event === "done" || event.event === "interrupt")) return events;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Waits for a fact and fails when it does not come true in time. */
-export async function until(fact: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(fact: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await fact())) {
     if (performance.now() > deadline) throw new Error(`not true after ${withinMs} ms: ${fact}`);

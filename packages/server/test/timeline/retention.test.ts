@@ -7,7 +7,7 @@ import { defaultConfig } from "../../src/config.ts";
 import { createRetention, type Retention } from "../../src/timeline/retention.ts";
 import { make, startTalk, type Talk } from "./talk.ts";
 
-const DEADLINE = { timeout: 10_000 };
+const DEADLINE = { timeout: 50_000 };
 const DAY_MS = 24 * 3600 * 1000;
 /** A ttl of an item is in minutes. */
 const MS = 1 / 60_000;

@@ -82,7 +82,7 @@ export class Scene {
   /** Begins a command that takes long, and stops it. */
   async abort(content: string): Promise<void> {
     const run_id = await this.#submit({ kind: "message", message_id: crypto.randomUUID(), content });
-    await expect.poll(async () => (await this.storage.listToolCalls(run_id)).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await this.storage.listToolCalls(run_id)).length, { timeout: 50_000 }).toBe(1);
     await this.runtime.engine.abort(this.session.id);
     await this.#ended(run_id);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 50_000;
 
 /** Waits for a fact, and fails by its name when it does not come in time. */
 export async function until(fact: string, holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -64,7 +64,7 @@ function told({ received }: Receiver): Completion[] {
 }
 
 const untilTold = (receiver: Receiver, count: number) =>
-  expect.poll(() => told(receiver), { timeout: 10_000 }).toHaveLength(count);
+  expect.poll(() => told(receiver), { timeout: 50_000 }).toHaveLength(count);
 
 describe("a message with a callback_url", () => {
   it("is told of when its run has ended, with what it came to", async () => {

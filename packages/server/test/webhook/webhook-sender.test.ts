@@ -51,7 +51,7 @@ async function owe(storage: Storage, url: string): Promise<string> {
   return (delivery as Delivery).id;
 }
 
-const until = (storage: Storage, id: string) => expect.poll(() => storage.getDelivery(id), { timeout: 10_000 });
+const until = (storage: Storage, id: string) => expect.poll(() => storage.getDelivery(id), { timeout: 50_000 });
 
 describe.each(engines)("the webhook sender on $name", ({ open }) => {
   async function start() {

@@ -1,4 +1,4 @@
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 50_000;
 
 /** Takes from the iterable until the condition holds for what came, and fails with that when it doesn't in time. */
 export async function collect<T>(items: AsyncIterable<T>, until: (taken: readonly T[]) => boolean): Promise<T[]> {

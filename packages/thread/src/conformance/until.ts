@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 50_000;
 const POLL_MS = 5;
 
 /** Asks until there is an answer, and fails by the fact's name when none came in time. */

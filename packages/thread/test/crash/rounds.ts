@@ -8,7 +8,7 @@ import type { WriterProcess } from "./writer-process.ts";
 
 /** A writer is in the middle of its work for so long. */
 const LONGEST_LIFE_MS = 400;
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 const LINES_TOLD = 12;
 
 export function orderOf(round: number, rest: Pick<Order, "open" | "session">): Order {

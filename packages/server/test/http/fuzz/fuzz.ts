@@ -103,7 +103,7 @@ function startFuzzed(storage: TestServer["storage"], receiver: string): Promise<
 async function quiet({ server, storage }: TestServer): Promise<void> {
   const isQuiet = async () =>
     server.runtime.engine.active.length === 0 && (await storage.countDeliveries({ status: "pending" })) === 0;
-  await until("runs and callbacks to end", async () => ((await isQuiet()) ? true : undefined), 15_000);
+  await until("runs and callbacks to end", async () => ((await isQuiet()) ? true : undefined), 60_000);
 }
 
 function nameOf(one: FuzzCase): string {

@@ -8,7 +8,7 @@ const runtime = await compose({
   workspace_root,
   env: { PATH: process.env["PATH"] },
   graphs: { own: `${module}#graph` },
-  engine: { lease_ms: 500, poll_ms: 20 },
+  engine: { lease_ms: 2_000, poll_ms: 20 },
   onError: (error) => process.stderr.write(`${error}\n`),
 });
 runtime.engine.start();

@@ -11,7 +11,7 @@ const runtime = await compose({
   workspace_root,
   env,
   config: loadConfig({ env, cwd: workspace_root }).config,
-  engine: { lease_ms: 500, poll_ms: 20 },
+  engine: { lease_ms: 2_000, poll_ms: 20 },
   onError: (error) => process.stderr.write(`${error}\n`),
 });
 process.once("SIGTERM", () => void leave());
