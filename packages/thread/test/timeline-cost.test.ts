@@ -52,8 +52,9 @@ describe("a thread of 2,000 steps against one of 20", () => {
       };
       const short = await cost(20);
       const long = await cost(2_000);
-      expect(long.fork / short.fork).toBeLessThanOrEqual(2);
-      expect(long.rewind / short.rewind).toBeLessThanOrEqual(2);
+      // A hundred times as long: what grows with the thread is far beyond this, and a busy machine is not.
+      expect(long.fork / short.fork).toBeLessThanOrEqual(10);
+      expect(long.rewind / short.rewind).toBeLessThanOrEqual(10);
       const before = await sizes.size();
       for (let i = 0; i < 10; i++) await storage.timeline.forkSession({ session_id: long.session_id, files: true });
       expect(((await sizes.size()) - before) / 10).toBeLessThan(50_000);

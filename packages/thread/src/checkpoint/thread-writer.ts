@@ -5,16 +5,17 @@ import { storageError } from "../sql/errors.ts";
 import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
 import { makeInherited } from "../sql/inherit-messages.ts";
 import { rebuildMessages } from "../sql/message-projection.ts";
-import { all, type QueryResult, type SqlValue, type Statement } from "../sql/statement.ts";
+import { all, type QueryResult, type Statement } from "../sql/statement.ts";
 import type { Channels } from "./checkpoint-body.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { isSameWriter, type Writer } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
 import { removePending } from "./project-checkpoint.ts";
+import { writeThread } from "./thread-write.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
 import { expectedHead, projectedAfter, projectedSessions, rebuildInstead, type WriteOp } from "./write-op.ts";
-import { ensureThread, guardThread, insertCheckpoints, insertPieces, insertWrites } from "./write-statements.ts";
+import { ensureThread } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -230,29 +231,18 @@ export class ThreadWriter {
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
     const events = ops.flatMap((op) => op.events ?? []);
     const run_id = writer.lease?.run_id ?? null;
-    const rows = [
-      ...insertPieces(dialect, thread_id, pieces),
-      ...insertCheckpoints(dialect, thread_id, checkpoints),
-      ...insertWrites(
-        dialect,
-        thread_id,
-        ops.flatMap((op) => op.writes ?? []),
-      ),
-    ];
-    const guard = guardThread(dialect, {
+    const guard = {
       thread_id,
-      checkpoints: checkpoints.length,
       events: events.length,
-      bytes: rows.reduce((sum, { params }) => sum + bytesOf(params), 0),
       head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
       epoch: writer.lease?.epoch,
       generation: knowledge.generation,
       expectedHead: expectedHead(ops) === undefined ? projectedAfter(ops) : expectedHead(ops),
       ttl_ms: this.#ttl_ms,
-    });
+    };
+    const writes = ops.flatMap((op) => op.writes ?? []);
     return [
-      { ...guard, requireRow: () => REFUSED },
-      ...rows,
+      ...writeThread(dialect, { guard, pieces, checkpoints, writes }, () => REFUSED),
       ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
       ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
       ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
@@ -264,11 +254,4 @@ export class ThreadWriter {
     this.#knowledge = noKnowledge();
     this.#channels.clear();
   }
-}
-
-function bytesOf(params: readonly SqlValue[]): number {
-  return params.reduce<number>(
-    (sum, p) => sum + (typeof p === "object" || typeof p === "string" ? (p?.length ?? 0) : 8),
-    0,
-  );
 }

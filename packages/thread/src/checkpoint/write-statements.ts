@@ -3,9 +3,20 @@ import { inPortions, textByRows, valuesTable } from "../sql/row-portions.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import type { NewPiece } from "./piece-encoder.ts";
 
-/** Every row of a write finds its thread by name, so that nothing waits for the statement that made or locked it. */
+/**
+ * Every row of a write finds its thread by name, so that nothing waits for the statement that made or locked it; or, in
+ * one statement with it, by what the guard gives back.
+ */
+export interface ThreadSource {
+  from: string;
+  where: string;
+}
+const BY_NAME: ThreadSource = { from: "threads t", where: "where t.thread_id = ?" };
 
-function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
+/** A text for so many rows, with `?` in the place of each value. */
+type SqlByRows = (dialect: Dialect, rows: number) => string;
+
+export function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
   return { sql: placeholders(dialect, sql), params, prepare: true };
 }
 
@@ -31,8 +42,10 @@ export interface ThreadGuard {
   ttl_ms: number | undefined;
 }
 
+const GIVES = "pk, lineage, checkpoint_seq, event_seq, generation";
+
 /** Locks the thread's row, checks the fence and hands out numbers; the first statement of every write. */
-export function guardThread(dialect: Dialect, guard: ThreadGuard): Statement {
+export function guardThread(dialect: Dialect, guard: ThreadGuard): { sql: string; params: SqlValue[] } {
   const { epoch, generation, expectedHead, ttl_ms } = guard;
   const sets = ["checkpoint_seq = checkpoint_seq + ?", "event_seq = event_seq + ?", "bytes = bytes + ?"];
   const values: SqlValue[] = [guard.checkpoints, guard.events, guard.bytes];
@@ -59,20 +72,26 @@ export function guardThread(dialect: Dialect, guard: ThreadGuard): Statement {
     conditions.push("head = ?");
     expected.push(expectedHead);
   }
-  const sql = `update threads set ${sets.join(", ")} where ${conditions.join(" and ")} returning pk, event_seq, generation`;
-  return prepared(dialect, sql, [...values, ...expected]);
+  const sql = `update threads set ${sets.join(", ")} where ${conditions.join(" and ")} returning ${GIVES}`;
+  return { sql, params: [...values, ...expected] };
 }
 
-const PIECES = textByRows(
-  (dialect, rows) => `insert into pieces (lineage, id, value)
+export const piecesSql =
+  ({ from, where }: ThreadSource): SqlByRows =>
+  (dialect, rows) =>
+    `insert into pieces (lineage, id, value)
     select coalesce(t.lineage, t.pk), v.column1, v.column2
-    from threads t, ${valuesTable(dialect, rows, ["bigint", "bytes"])} v where t.thread_id = ?`,
-);
+    from ${from}, ${valuesTable(dialect, rows, ["bigint", "bytes"])} v ${where}`;
+const PIECES = textByRows(piecesSql(BY_NAME));
+
+export function pieceParams(pieces: readonly NewPiece[]): SqlValue[] {
+  return pieces.flatMap(({ id, value }) => [id, value]);
+}
 
 export function insertPieces(dialect: Dialect, thread_id: string, pieces: readonly NewPiece[]): Statement[] {
   return Array.from(inPortions(pieces), (portion) => ({
     sql: PIECES(dialect, portion.length),
-    params: [...portion.flatMap(({ id, value }) => [id, value]), thread_id],
+    params: [...pieceParams(portion), thread_id],
     prepare: true,
   }));
 }
@@ -87,14 +106,20 @@ export interface CheckpointInsert {
   snapshot: string | null;
 }
 
-const CHECKPOINTS = textByRows(
-  (dialect, rows) => `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
-    select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7
-    from threads t, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text", "text"])} v
-    where t.thread_id = ?
-    on conflict (thread, ns, checkpoint_id) do update
-    set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`,
-);
+export const checkpointsSql =
+  ({ from, where }: ThreadSource): SqlByRows =>
+  (dialect, rows) =>
+    `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
+      select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7
+      from ${from}, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text", "text"])} v ${where}
+      on conflict (thread, ns, checkpoint_id) do update
+      set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`;
+const CHECKPOINTS = textByRows(checkpointsSql(BY_NAME));
+
+/** `before`: how many of the same write come after it. */
+export function checkpointParams(row: CheckpointInsert, before: number): SqlValue[] {
+  return [before, row.ns, row.checkpoint_id, row.parent_id, row.body, row.metadata, row.snapshot];
+}
 
 /** The same id again replaces what it held, and keeps its place in the order. */
 export function insertCheckpoints(
@@ -106,15 +131,7 @@ export function insertCheckpoints(
   const rows = checkpoints.map((row, i) => ({ ...row, before: of - i - 1 }));
   const portions = withoutRepeats(rows).flatMap((distinct) => [...inPortions(distinct)]);
   return portions.map((portion) => {
-    const params = portion.flatMap((row) => [
-      row.before,
-      row.ns,
-      row.checkpoint_id,
-      row.parent_id,
-      row.body,
-      row.metadata,
-      row.snapshot,
-    ]);
+    const params = portion.flatMap((row) => checkpointParams(row, row.before));
     return { sql: CHECKPOINTS(dialect, portion.length), params: [...params, thread_id], prepare: true };
   });
 }
@@ -159,19 +176,22 @@ export function insertWrites(dialect: Dialect, thread_id: string, writes: readon
   );
 }
 
-const writesText = (conflict: string) =>
-  textByRows(
-    (dialect, rows) => `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-      select t.pk, v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
-      from threads t, ${valuesTable(dialect, rows, ["text", "text", "text", "bigint", "text", "bytes"])} v
-      where t.thread_id = ?
-      on conflict (thread, ns, checkpoint_id, task_id, idx) ${conflict}`,
-  );
-const REPLACING_WRITES = writesText("do update set channel = excluded.channel, value = excluded.value");
-const ORDINARY_WRITES = writesText("do nothing");
+export const writesSql =
+  (conflict: string, { from, where }: ThreadSource): SqlByRows =>
+  (dialect, rows) =>
+    `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
+    select t.pk, v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
+    from ${from}, ${valuesTable(dialect, rows, ["text", "text", "text", "bigint", "text", "bytes"])} v ${where}
+    on conflict (thread, ns, checkpoint_id, task_id, idx) ${conflict}`;
+const REPLACE = "do update set channel = excluded.channel, value = excluded.value";
+const REPLACING_WRITES = textByRows(writesSql(REPLACE, BY_NAME));
+const ORDINARY_WRITES = textByRows(writesSql("do nothing", BY_NAME));
 
 function insertPortion(dialect: Dialect, thread_id: string, writes: readonly WriteInsert[]): Statement {
   const text = writes[0]?.replace ? REPLACING_WRITES : ORDINARY_WRITES;
-  const rows = writes.flatMap((row) => [row.ns, row.checkpoint_id, row.task_id, row.idx, row.channel, row.value]);
-  return { sql: text(dialect, writes.length), params: [...rows, thread_id], prepare: true };
+  return { sql: text(dialect, writes.length), params: [...writeParams(writes), thread_id], prepare: true };
+}
+
+export function writeParams(writes: readonly WriteInsert[]): SqlValue[] {
+  return writes.flatMap((row) => [row.ns, row.checkpoint_id, row.task_id, row.idx, row.channel, row.value]);
 }

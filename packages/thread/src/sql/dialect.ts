@@ -36,6 +36,8 @@ export interface Dialect {
   readonly eachNumber: string;
   /** The column of JSON kept as bytes, in the form that is cheapest to read: bytes or text. */
   jsonBytes(column: string): string;
+  /** One statement may change several tables, in its WITH clause. */
+  readonly changesInWith: boolean;
   queries(): Kysely<Tables>;
 }
 
@@ -55,6 +57,7 @@ export const sqliteDialect: Dialect = {
   eachText: "select value from json_each(?)",
   eachNumber: "select value from json_each(?)",
   jsonBytes: (column) => column,
+  changesInWith: false,
   queries: () =>
     new Kysely<Tables>({
       dialect: {
@@ -85,6 +88,7 @@ export const postgresDialect: Dialect = {
   eachNumber: "select value::bigint as value from jsonb_array_elements_text(?::jsonb) each(value)",
   // Bytes travel as hexadecimal digits; as text they are half as long, and nobody has to decode them.
   jsonBytes: (column) => `convert_from(${column}, 'UTF8')`,
+  changesInWith: true,
   queries: () =>
     new Kysely<Tables>({
       dialect: {

@@ -76,8 +76,8 @@ export class PostgresConnections {
 
   /** With a text of its own for the statement, its parameters may differ too. */
   query({ prepare, ...statement }: Statement, text?: string, params: readonly SqlValue[] = statement.params): Query {
-    const sql = text ?? placeholders(postgresDialect, statement.sql);
-    const values = isInsert(statement.sql) ? params : params.map(findable);
+    const sql = text ?? placeholders(postgresDialect, withText(statement.with, statement.sql));
+    const values = statement.with || isInsert(statement.sql) ? params : params.map(findable);
     const config: pg.QueryConfig = { text: sql, values: values as SqlValue[] };
     return prepare ? { ...config, name: this.#nameOf(sql) } : config;
   }
@@ -125,6 +125,10 @@ const NOWHERE = `nowhere ${randomUUID()}`;
  */
 function findable(param: SqlValue): SqlValue {
   return typeof param === "string" && param.includes("\0") ? NOWHERE : param;
+}
+
+export function withText(members: readonly string[] | undefined, sql: string): string {
+  return members ? `with ${members.join(", ")} ${sql}` : sql;
 }
 
 function isInsert(sql: string): boolean {

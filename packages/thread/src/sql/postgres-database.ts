@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Database, Failpoint } from "./database.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { isRetryable, storageError } from "./errors.ts";
-import { type ConnectionOptions, fly, PostgresConnections, type Query } from "./postgres-connections.ts";
+import { type ConnectionOptions, fly, PostgresConnections, type Query, withText } from "./postgres-connections.ts";
 import { createPostgresWakeUps, SEND_NOTICES } from "./postgres-wake-ups.ts";
 import { createPostgresWall } from "./postgres-wall.ts";
 import { type QueryResult, type Statement, statement, type Tx } from "./statement.ts";
@@ -84,16 +84,17 @@ class PostgresTransactions {
     this.#failpoint = failpoint;
   }
 
-  /** All in one flight, from begin to commit. */
+  /** All in one flight, from begin to commit; one statement alone is a transaction by itself. */
   async runAtomic(statements: readonly Statement[]): Promise<QueryResult[]> {
     return this.#connections.use(async (client) => {
       this.#failpoint?.("begin");
       const queries = statements.map((one, index) => this.#requiring(one, index));
       this.#failpoint?.("commit");
       try {
-        const answers = await fly(client, ["begin", ...queries, "commit"]);
+        const isAlone = queries.length === 1;
+        const answers = await fly(client, isAlone ? queries : ["begin", ...queries, "commit"]);
         this.#failpoint?.("committed");
-        return answers.slice(1, -1);
+        return isAlone ? answers : answers.slice(1, -1);
       } catch (error) {
         // The commit of a failed transaction is a rollback, so the connection is clean again.
         const { code, message } = error as { code?: string; message: string };
@@ -129,7 +130,7 @@ class PostgresTransactions {
 
   async #step(client: pg.PoolClient, wanted: readonly Statement[], opening: string[]): Promise<QueryResult[]> {
     const queries = wanted.map((one) => {
-      this.#failpoint?.("statement", one.sql);
+      this.#tell(one);
       return this.#connections.query(one);
     });
     const answers = (await fly(client, [...opening, ...queries])).slice(opening.length);
@@ -144,13 +145,19 @@ class PostgresTransactions {
    * `cognition_require` raises unless there is exactly one row.
    */
   #requiring(one: Statement, index: number) {
-    this.#failpoint?.("statement", one.sql);
+    this.#tell(one);
     if (!one.requireRow) return this.#connections.query(one);
-    const sql = placeholders(postgresDialect, one.sql);
-    const text = `with required as (${sql})
-      select required.*, cognition_require((select count(*) from required) = 1, $${one.params.length + 1})
+    const members = [...(one.with ?? []), `required as (${one.sql})`];
+    const required = `select required.*, cognition_require((select count(*) from required) = 1, $${one.params.length + 1})
       from (select 1) always left join required on true`;
+    const text = placeholders(postgresDialect, withText(members, required));
     return this.#connections.query(one, text, [...one.params, String(index)]);
+  }
+
+  #tell(one: Statement): void {
+    if (!this.#failpoint) return;
+    for (const change of one.with ?? []) this.#failpoint("statement", change);
+    this.#failpoint("statement", one.sql);
   }
 }
 

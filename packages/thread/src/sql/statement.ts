@@ -5,6 +5,8 @@ import type { Compilable } from "kysely";
 export type SqlValue = null | number | string | Uint8Array;
 
 export interface Statement {
+  /** Changes that are made along with it and that it may read from, by name; only where the dialect `changesInWith`. */
+  with?: readonly string[];
   sql: string;
   params: readonly SqlValue[];
   /** A statement whose text never varies is prepared once per connection. */
