@@ -68,6 +68,8 @@ export interface ArtifactStore {
       name?: string;
       limit?: number;
       offset?: number;
+      /** An artifact's id: only those that are older, also where that one is gone. */
+      before?: string;
     },
   ): Promise<{ artifacts: ArtifactSummary[]; total: number }>;
   /** A new version only when the content or its type changed; two writers never take the same number. */

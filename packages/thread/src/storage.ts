@@ -136,7 +136,15 @@ export interface MessageStore {
   /** A page, newest first unless `order` is "asc", and how many there are in all. */
   getMessagesBySession(
     session_id: string,
-    page?: { limit?: number; offset?: number; order?: "asc" | "desc"; role?: Message["role"]; scope?: Scope },
+    page?: {
+      limit?: number;
+      offset?: number;
+      order?: "asc" | "desc";
+      role?: Message["role"];
+      scope?: Scope;
+      /** Only what comes after this message, in the order asked for. `message_not_found` where it is not in the list any more. */
+      past?: string;
+    },
   ): Promise<{ messages: Message[]; total: number }>;
   /**
    * What users and assistants said in words, in all sessions that match, oldest session first: a page, and how many there
@@ -240,7 +248,7 @@ export interface RunStore {
   /** Newest first. */
   listRuns(
     session_id: string,
-    page?: { limit?: number; offset?: number; scope?: Scope; status?: Run["status"] },
+    page?: { limit?: number; offset?: number; before?: string; scope?: Scope; status?: Run["status"] },
   ): Promise<Run[]>;
   countRuns(session_id: string, filter?: { scope?: Scope; status?: Run["status"] }): Promise<number>;
   /**
@@ -388,7 +396,7 @@ export interface DeliveryFilter {
 export interface DeliveryStore {
   getDelivery(delivery_id: string, scope?: Scope): Promise<Delivery>;
   /** Newest first. */
-  listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number }): Promise<Delivery[]>;
+  listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number; before?: string }): Promise<Delivery[]>;
   countDeliveries(filter?: DeliveryFilter): Promise<number>;
   /** Due ones, each to one caller until the lease runs out; at least once, never lost. */
   claimDeliveries(claim: { limit: number; lease_ms: number }): Promise<Delivery[]>;

@@ -149,6 +149,19 @@ function listArtifactsContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
   describe("listArtifacts", () => {
+    test("goes on before an artifact, also when that one has gone", async ({ storage }) => {
+      const given = await draft(storage, { visibility: "public" });
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n++) ids.unshift((await storage.artifacts.createArtifact(given)).id);
+      const before = ids[1] as string;
+      const rest = async (limit?: number) =>
+        (await storage.artifacts.listArtifacts({}, { before, ...(limit && { limit }) })).artifacts.map(({ id }) => id);
+      expect(await rest(2)).toEqual(ids.slice(2, 4));
+      await storage.artifacts.createArtifact(given);
+      await storage.artifacts.deleteArtifact(before, {});
+      expect(await rest()).toEqual(ids.slice(2));
+    });
+
     test("is newest first, without content, in pages that fit together", async ({ storage }) => {
       const given = await draft(storage, { visibility: "public" });
       const ids: string[] = [];

@@ -50,6 +50,10 @@ export function deliveryContract(open: OpenStorage): void {
       expect(await sessions()).toEqual(made);
       expect([...(await sessions({ limit: 3 })), ...(await sessions({ limit: 3, offset: 3 }))]).toEqual(made);
       expect(await sessions({ offset: 5 })).toEqual([]);
+      const third = (await storage.listDeliveries())[2]?.id ?? "";
+      expect(await sessions({ before: third })).toEqual(made.slice(3));
+      expect(await sessions({ before: third, limit: 1 })).toEqual(made.slice(3, 4));
+      expect(await sessions({ before: third, scope: {} })).toEqual([]);
       expect(await sessions({ scope: { user: "ann" } })).toEqual(made.slice(3));
       expect(await sessions({ scope: {} })).toEqual(made.slice(0, 3));
       expect(await sessions({ session_id: made[1] ?? "" })).toEqual([made[1]]);

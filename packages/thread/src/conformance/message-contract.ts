@@ -131,6 +131,26 @@ export function messageContract(open: OpenStorage): void {
       expect(await contents({ limit: 2, offset: 2, order: "asc" })).toEqual([2, 3]);
     });
 
+    test("goes on past a message, in either order, while others come; not past one that is not there", async ({
+      storage,
+    }) => {
+      const session_id = await conversation(storage, 5);
+      const page = async (bounds: Parameters<Storage["getMessagesBySession"]>[1]) =>
+        (await storage.getMessagesBySession(session_id, bounds)).messages;
+      const [, second] = await page({ limit: 2 });
+      await storage.createMessage({ session_id, role: "user", content: "5" });
+      const contents = async (bounds: Parameters<typeof page>[0]) =>
+        (await page({ past: second?.id ?? "", ...bounds })).map(({ content }) => Number(content));
+      expect(await contents({ limit: 2 })).toEqual([2, 1]);
+      expect(await contents({ order: "asc" })).toEqual([4, 5]);
+      const [newest] = await page({ limit: 1 });
+      expect(await contents({ order: "asc", past: newest?.id ?? "" })).toEqual([]);
+      const elsewhere = await storage.getMessagesBySession(await conversation(storage, 1));
+      for (const past of ["unknown", elsewhere.messages[0]?.id ?? "", "a\0b"]) {
+        await expect(page({ past })).rejects.toMatchObject({ code: "message_not_found" });
+      }
+    });
+
     test("without a limit a page has fifty", async ({ storage }) => {
       const session_id = await conversation(storage, 51);
       const { messages, total } = await storage.getMessagesBySession(session_id);

@@ -31,6 +31,8 @@ export function runContract(open: OpenStorage): void {
       expect(await page(2)).toEqual(ids.slice(0, 2));
       expect(await page(3, 3)).toEqual(ids.slice(3));
       expect(await page(3, 5)).toEqual([]);
+      const older = await storage.listRuns(session_id, { before: ids[1] ?? "", limit: 2 });
+      expect(older.map(({ id }) => id)).toEqual(ids.slice(2, 4));
       expect(await storage.getRun(ids[0] ?? "")).toEqual({
         id: ids[0],
         session_id,

@@ -14,6 +14,7 @@ import {
 import { updateArtifact } from "./artifact-update.ts";
 import { artifactNotFound, hasId, visibleTo } from "./artifact-visibility.ts";
 import type { SqlContext } from "./context.ts";
+import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
 import { statement } from "./statement.ts";
@@ -80,7 +81,7 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
 async function listArtifacts(
   { db }: SqlContext,
   reader: ArtifactReader,
-  { limit, offset, ...filter }: ListFilter,
+  { limit, offset, before, ...filter }: ListFilter,
 ): Promise<{ artifacts: ArtifactSummary[]; total: number }> {
   const page = pageBounds({ limit, offset }, DEFAULT_PAGE_LIMIT);
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined) as ["name", string][];
@@ -90,6 +91,7 @@ async function listArtifacts(
     found = found.where(`a.${column}`, "=", value);
     counted = counted.where(`a.${column}`, "=", value);
   }
+  if (before !== undefined) found = found.where(madeBefore("artifacts", "a", before));
   const statements = [
     statement(found.orderBy("a.pk", "desc").limit(page.limit).offset(page.offset)),
     statement(counted.select((eb) => eb.fn.countAll<number>().as("total"))),

@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
+import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { first, rows, type Statement, statement, type Tx } from "./statement.ts";
@@ -21,9 +22,10 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       if (!row) throw deliveryNotFound(delivery_id);
       return toDelivery(row);
     },
-    listDeliveries: async ({ limit: most, offset: from, ...filter } = {}) => {
+    listDeliveries: async ({ limit: most, offset: from, before, ...filter } = {}) => {
       const { limit, offset } = pageBounds({ limit: most, offset: from });
-      const query = select(ctx, filter).selectAll().orderBy("pk", "desc");
+      const all = select(ctx, filter).selectAll().orderBy("pk", "desc");
+      const query = before === undefined ? all : all.where(madeBefore("deliveries", "deliveries", before));
       return (await db.read(query.limit(limit).offset(offset), scopeTextOf(filter.scope))).map(toDelivery);
     },
     countDeliveries: async (filter = {}) => {

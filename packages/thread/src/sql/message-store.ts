@@ -1,5 +1,5 @@
 import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
-import { sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { MessageStore, NewMessage } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -32,11 +32,12 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
       const [row] = await db.read(query.orderBy("pk").limit(1), own);
       return row ? toMessage(row) : null;
     },
-    getMessagesBySession: async (session_id, { order = "desc", role, scope, ...page } = {}) => {
+    getMessagesBySession: async (session_id, { order = "desc", role, scope, past, ...page } = {}) => {
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       const own = scopeTextOf(scope);
-      const { select, count } = pageQueries({ order, ofRole: role !== undefined, ofScope: own !== undefined });
-      const values = { session_id, role: role ?? "user", own: own ?? "", limit, offset };
+      const shape = { order, ofRole: role !== undefined, ofScope: own !== undefined, goesOn: past !== undefined };
+      const { select, count } = pageQueries(shape);
+      const values = { session_id, role: role ?? "user", own: own ?? "", past: past ?? "", limit, offset };
       const read = () => db.readAll([selectInherits(db, values), select(db, values), count(db, values)], own);
       let [session, found, counted] = await read();
       if (session?.rows[0]?.inherits === 1) {
@@ -44,6 +45,7 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
         [session, found, counted] = await read();
       }
       const rows = (found?.rows ?? []) as unknown as MessageRow[];
+      if (past !== undefined && rows.length === 0) await requireListed(ctx, session_id, past);
       return { messages: rows.map(toMessage), total: Number(counted?.rows[0]?.total) };
     },
     listSpokenMessages: (filter, page) => listSpokenMessages(ctx, filter, page),
@@ -56,6 +58,20 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
   };
 }
 
+function isPast(session_id: string, message_id: string, order: "asc" | "desc"): RawBuilder<SqlBool> {
+  const place = sql`(select position from messages where session_id = ${session_id} and id = ${message_id})`;
+  return order === "asc" ? sql<SqlBool>`position > ${place}` : sql<SqlBool>`position < ${place}`;
+}
+
+/** Nothing comes after what is not in the list any more; an empty page would pass for its end. */
+async function requireListed({ db }: SqlContext, session_id: string, message_id: string): Promise<void> {
+  const query = db.q.selectFrom("messages").select("position").where("session_id", "=", session_id);
+  const [row] = await db.read(query.where("id", "=", message_id).where("position", "is not", null));
+  if (row) return;
+  const message = `Message ${message_id} is not among those of session ${session_id} any more; read from the first page again`;
+  throw new AppError("message_not_found", message);
+}
+
 const selectInherits = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
   q.selectFrom("sessions").select("inherits").where("id", "=", session_id),
 );
@@ -64,12 +80,15 @@ interface PageShape {
   order: "asc" | "desc";
   ofRole: boolean;
   ofScope: boolean;
+  /** Whether it begins past a message. */
+  goesOn: boolean;
 }
 
 interface PageValues {
   session_id: string;
   role: Message["role"];
   own: string;
+  past: string;
   limit: number;
   offset: number;
 }
@@ -78,13 +97,13 @@ const pages = new Map<string, ReturnType<typeof pageQueriesOf>>();
 
 /** Every run ends with one of these: each of the few shapes is compiled once. */
 function pageQueries(shape: PageShape) {
-  const name = JSON.stringify([shape.order, shape.ofRole, shape.ofScope]);
+  const name = JSON.stringify([shape.order, shape.ofRole, shape.ofScope, shape.goesOn]);
   const known = pages.get(name) ?? pageQueriesOf(shape);
   pages.set(name, known);
   return known;
 }
 
-function pageQueriesOf({ order, ofRole, ofScope }: PageShape) {
+function pageQueriesOf({ order, ofRole, ofScope, goesOn }: PageShape) {
   const matching = ({ q }: Pick<Database, "q">, { session_id, role, own }: PageValues) => {
     let query = q.selectFrom("messages").where("session_id", "=", session_id).where("position", "is not", null);
     if (ofRole) query = query.where("role", "=", role);
@@ -92,9 +111,11 @@ function pageQueriesOf({ order, ofRole, ofScope }: PageShape) {
     return query;
   };
   return {
-    select: fixedQuery<PageValues>((db, values) =>
-      matching(db, values).selectAll().orderBy("position", order).limit(values.limit).offset(values.offset),
-    ),
+    select: fixedQuery<PageValues>((db, values) => {
+      const all = matching(db, values);
+      const rest = goesOn ? all.where(isPast(values.session_id, values.past, order)) : all;
+      return rest.selectAll().orderBy("position", order).limit(values.limit).offset(values.offset);
+    }),
     count: fixedQuery<PageValues>((db, values) => matching(db, values).select((eb) => eb.fn.countAll().as("total"))),
   };
 }

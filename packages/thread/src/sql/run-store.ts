@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RunStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { runNotFound } from "./lease-fence.ts";
+import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { requestAbort } from "./run-abort.ts";
 import { createRun } from "./run-admission.ts";
@@ -25,12 +26,13 @@ export function createRunStore(ctx: SqlContext): RunStore {
       if (!row) throw runNotFound(run_id);
       return toRun(row);
     },
-    listRuns: async (session_id, { limit, offset, ...filter } = {}) => {
+    listRuns: async (session_id, { limit, offset, before, ...filter } = {}) => {
       const page = pageBounds({ limit, offset });
+      const older = before === undefined ? [] : [madeBefore("runs", "runs", before)];
       const query = db.q
         .selectFrom("runs")
         .selectAll()
-        .where((eb) => eb.and(conditions(session_id, filter)));
+        .where((eb) => eb.and([...conditions(session_id, filter), ...older]));
       const newest = query.orderBy("pk", "desc").limit(page.limit).offset(page.offset);
       return (await db.read(newest, scopeTextOf(filter.scope))).map(toRun);
     },

@@ -14,13 +14,6 @@ export function sessionConditions(db: Database, filter: SessionFilter): Expressi
   ];
 }
 
-/** A session that is gone has no number any more; its neighbours by id, which sort by time, tell where it stood. */
-export function madeBefore(session_id: string): RawBuilder<SqlBool> {
-  return sql<SqlBool>`s.pk < coalesce(
-    (select pk from sessions where id = ${session_id}),
-    (select max(pk) + 1 from sessions where id < ${session_id}))`;
-}
-
 export function hasMember(db: Database, column: string, key: string, value: string): RawBuilder<SqlBool> {
   const [before = "", between = "", after = ""] = db.dialect.hasMember(column).split("?");
   return sql<SqlBool>`${sql.raw(before)}${key}${sql.raw(between)}${value}${sql.raw(after)}`;

@@ -3,11 +3,12 @@ import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../storage.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { createSession } from "./session-create.ts";
 import { deleteSession } from "./session-delete.ts";
-import { madeBefore, sessionConditions } from "./session-filter.ts";
+import { sessionConditions } from "./session-filter.ts";
 import { mergeConfig, parseNewSession, parseSessionPatch } from "./session-input.ts";
 import { type SelectedSession, selectSessions, toSession } from "./session-row.ts";
 import { changes, first, type Tx } from "./statement.ts";
@@ -38,7 +39,8 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
     },
     listSessions: async ({ limit, offset, before, ...filter } = {}) => {
       const page = pageBounds({ limit, offset });
-      const conditions = [...sessionConditions(db, filter), ...(before === undefined ? [] : [madeBefore(before)])];
+      const older = before === undefined ? [] : [madeBefore("sessions", "s", before)];
+      const conditions = [...sessionConditions(db, filter), ...older];
       const query = selectSessions(db)
         .where((eb) => eb.and(conditions))
         .orderBy("s.pk", "desc");

@@ -8,7 +8,7 @@ import {
 } from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
 import type { Call, Handlers } from "../handler.ts";
-import { pageInfo } from "./page.ts";
+import { cursorPage, pageInfo, uuidCursorOf } from "./page.ts";
 
 type Names =
   | "listArtifacts"
@@ -30,14 +30,16 @@ export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Name
   return {
     listArtifacts: async (call) => {
       const { artifact_type, visibility, name, limit, offset } = call.query;
+      const before = uuidCursorOf(call.query);
       const filter = {
-        ...{ limit, offset },
+        ...{ limit: limit + 1, offset, ...(before && { before }) },
         ...(artifact_type && { artifact_type }),
         ...(visibility && { visibility }),
         ...(name !== undefined && { name }),
       };
       const { artifacts: found, total } = await artifacts.listArtifacts(readerOf(call), filter);
-      return { artifacts: found, ...pageInfo(call.query, found.length, total) } satisfies ArtifactPage;
+      const { page, info } = cursorPage(call.query, found, total);
+      return { artifacts: page, ...info } satisfies ArtifactPage;
     },
     createArtifact: async ({ body, scope }) => {
       const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;

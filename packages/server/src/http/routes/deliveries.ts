@@ -1,6 +1,6 @@
 import type { DeliveryStore } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
-import { pageInfo } from "./page.ts";
+import { cursorPage, uuidCursorOf } from "./page.ts";
 
 export interface DeliveryRoutesOptions {
   readonly storage: Pick<DeliveryStore, "listDeliveries" | "countDeliveries" | "getDelivery" | "redeliver">;
@@ -15,12 +15,14 @@ export function createDeliveryRoutes({
   return {
     listDeliveries: async ({ query, scope }) => {
       const { limit, offset, status, session_id } = query;
+      const before = uuidCursorOf(query);
       const filter = { ...(scope && { scope }), ...(status && { status }), ...(session_id && { session_id }) };
-      const [deliveries, total] = await Promise.all([
-        storage.listDeliveries({ ...filter, limit, offset }),
+      const [found, total] = await Promise.all([
+        storage.listDeliveries({ ...filter, limit: limit + 1, offset, ...(before && { before }) }),
         storage.countDeliveries(filter),
       ]);
-      return { deliveries, ...pageInfo(query, deliveries.length, total) };
+      const { page: deliveries, info } = cursorPage(query, found, total);
+      return { deliveries, ...info };
     },
     getDelivery: async ({ params, scope }) => storage.getDelivery(params.id, scope),
     redeliver: async ({ params, scope }) => {

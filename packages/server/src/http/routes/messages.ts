@@ -1,11 +1,11 @@
-import { AppError, type Message, type MessagePage } from "@cognition/contract";
+import { AppError, type ListMessages, type Message, type MessagePage } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { type SendOptions, sendMessage } from "../../session/send-message.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
 import { requestHash } from "../idempotency.ts";
 import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
-import { refuseCursor } from "./page.ts";
+import { cursorOf, cursorPage } from "./page.ts";
 
 export interface MessageRoutes extends SendOptions, RunReplyOptions {
   readonly storage: Storage;
@@ -35,13 +35,14 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       return replyWithRun(options, call, { run, after, is_new: created, default_media: "stream" });
     },
     listMessages: async ({ params, query, scope }) => {
-      refuseCursor(query);
+      const past = cursorOf(query);
       const { id } = await sessions.get(params.id, scope);
       const { limit, offset, order, role, checkpoint_id } = query;
       if (checkpoint_id !== undefined) return pageOf(await messagesAt(options, id, checkpoint_id), query);
-      const filter = { order, ...(role && { role }), ...(scope && { scope }) };
-      const found = await storage.getMessagesBySession(id, { limit, offset, ...filter });
-      return { ...found, has_more: offset + found.messages.length < found.total };
+      const filter = { order, ...(role && { role }), ...(scope && { scope }), ...(past !== undefined && { past }) };
+      const found = await storage.getMessagesBySession(id, { limit: limit + 1, offset, ...filter });
+      const { page: messages, info } = cursorPage(query, found.messages, found.total);
+      return { messages, ...info };
     },
     getMessage: async ({ params, scope }) => {
       const { id } = await sessions.get(params.id, scope);
@@ -63,11 +64,14 @@ async function messagesAt({ messagesAt: read }: MessageRoutes, session_id: strin
   throw new AppError("not_supported", "This server does not read other branches; leave checkpoint_id out");
 }
 
-type Page = { limit: number; offset: number; order: "asc" | "desc"; role?: Message["role"] | undefined };
-
-function pageOf(all: readonly Message[], { limit, offset, order, role }: Page): MessagePage {
+function pageOf(all: readonly Message[], query: ListMessages): MessagePage {
+  const { limit, offset, order, role, cursor } = query;
   const wanted = all.filter((message) => role === undefined || message.role === role);
   const ordered = order === "asc" ? wanted : wanted.toReversed();
-  const messages = ordered.slice(offset, offset + limit);
-  return { messages, total: wanted.length, has_more: offset + messages.length < wanted.length };
+  const begin = cursor === undefined ? offset : ordered.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && begin === 0) {
+    throw new AppError("message_not_found", `Message ${cursor} is not on that branch; read from its first page again`);
+  }
+  const { page: messages, info } = cursorPage(query, ordered.slice(begin, begin + limit + 1), wanted.length);
+  return { messages, ...info };
 }

@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, Uuid } from "@cognition/contract";
 
 /** A cursor that nobody reads would quietly give the first page again and again. */
 export function refuseCursor({ cursor }: { cursor?: string | undefined }): void {
@@ -11,6 +11,37 @@ export function refuseCursor({ cursor }: { cursor?: string | undefined }): void 
 export function pageInfo(query: { offset: number; cursor?: string | undefined }, count: number, total: number) {
   refuseCursor(query);
   return { total, has_more: query.offset + count < total };
+}
+
+/** The cursor's row, where a page begins after it. An offset beside it would be counted from nowhere in particular. */
+export function cursorOf({ cursor, offset }: Omit<Asked, "limit">): string | undefined {
+  if (cursor !== undefined && offset > 0) throw wrongCursor("takes no offset beside it");
+  return cursor;
+}
+
+/** The same, for lists whose cursors are ids that this server made. */
+export function uuidCursorOf(asked: Omit<Asked, "limit">): string | undefined {
+  const cursor = cursorOf(asked);
+  if (cursor !== undefined && !Uuid.safeParse(cursor).success) throw wrongCursor("is none that this list gave");
+  return cursor;
+}
+
+function wrongCursor(msg: string): AppError {
+  return new AppError("validation_failed", `cursor ${msg}`, {
+    details: { errors: [{ loc: ["query", "cursor"], msg }] },
+  });
+}
+
+/** Of a list that was asked for one row more than the page has: that one only tells whether there is more. */
+export function cursorPage<T extends { id: string }>(
+  { limit }: Pick<Asked, "limit">,
+  found: readonly T[],
+  total: number,
+) {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const has_more = found.length > limit;
+  return { page, info: { total, has_more, ...(has_more && last && { next_cursor: last.id }) } };
 }
 
 interface Asked {

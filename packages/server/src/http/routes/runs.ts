@@ -3,7 +3,7 @@ import type { Storage } from "@cognition/thread";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
 import { acceptsStream, type Streams } from "../streams.ts";
-import { refuseCursor } from "./page.ts";
+import { cursorPage, uuidCursorOf } from "./page.ts";
 
 export interface RunRoutes {
   readonly storage: Storage;
@@ -23,15 +23,16 @@ export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handl
 
   return {
     listRuns: async ({ params, query, scope }) => {
-      refuseCursor(query);
+      const before = uuidCursorOf(query);
       const { id } = await sessions.get(params.id, scope);
       const { limit, offset, status } = query;
       const filter = { ...(status && { status }), ...(scope && { scope }) };
-      const [runs, total] = await Promise.all([
-        storage.listRuns(id, { limit, offset, ...filter }),
+      const [found, total] = await Promise.all([
+        storage.listRuns(id, { limit: limit + 1, offset, ...(before && { before }), ...filter }),
         storage.countRuns(id, filter),
       ]);
-      return { runs, total, has_more: offset + runs.length < total };
+      const { page: runs, info } = cursorPage(query, found, total);
+      return { runs, ...info };
     },
     getRun: ({ params, scope }) => find(params, scope),
     listEvents: async ({ params, query, headers, scope }) => {

@@ -24,9 +24,11 @@ function ofArtifact(more: (world: World) => Parts = () => ({})): WalkCase {
 }
 
 const artifacts = {
-  listArtifacts: walk({ "query.session_id": "nothing", "query.run_id": "nothing" }, ({ session_id, run_id, mark }) => ({
-    query: { session_id, run_id, name: mark },
-  })),
+  listArtifacts: walk(
+    { "query.session_id": "nothing", "query.run_id": "nothing", "query.cursor": "nothing" },
+    ({ session_id, run_id, mark }) => ({ query: { session_id, run_id, name: mark } }),
+    ({ artifact_id }) => ({ query: { cursor: artifact_id } }),
+  ),
   createArtifact: walk(
     { "body.session_id": "404 session_not_found", "body.run_id": "404 run_not_found" },
     ({ session_id }) => ({ body: { name: "new", content: "new", session_id } }),

@@ -58,12 +58,14 @@ const messages = {
   sendMessage: ofSession(({ message_id }) => ({ body: { content: "Hello", parent_id: message_id } }), {
     "body.parent_id": "422 validation_failed",
   }),
-  listMessages: ofSession(({ checkpoint_id }) => ({ query: { checkpoint_id } }), {
-    "query.checkpoint_id": noCheckpoint,
-  }),
+  listMessages: ofSession(
+    ({ checkpoint_id }) => ({ query: { checkpoint_id } }),
+    { "query.checkpoint_id": noCheckpoint, "query.cursor": noMessage },
+    ({ message_id }) => ({ query: { cursor: message_id } }),
+  ),
   getMessage: ofSession(({ message_id }) => ({ path: { message_id } }), { "path.message_id": noMessage }),
   rebuildMessages: ofSession(() => ({ body: {} })),
-  listRuns: ofSession(),
+  listRuns: ofSession(({ run_id }) => ({ query: { cursor: run_id } }), { "query.cursor": "nothing" }),
   getRun: ofSession(({ run_id }) => ({ path: { run_id } }), { "path.run_id": noRun }),
   listEvents: ofSession(),
   listRunEvents: ofSession(({ run_id }) => ({ path: { run_id }, query: { after: 0 } }), { "path.run_id": noRun }),
@@ -91,7 +93,11 @@ const timeline = {
 } satisfies Partial<Record<RouteName, WalkCase>>;
 
 const deliveries = {
-  listDeliveries: walk({ "query.session_id": "nothing" }, ({ session_id }) => ({ query: { session_id } })),
+  listDeliveries: walk(
+    { "query.session_id": "nothing", "query.cursor": "nothing" },
+    ({ session_id }) => ({ query: { session_id } }),
+    ({ delivery_id }) => ({ query: { cursor: delivery_id } }),
+  ),
   getDelivery: walk({ "path.id": noDelivery }, ({ delivery_id }) => ({ path: { id: delivery_id } })),
   redeliver: walk({ "path.id": noDelivery }, ({ delivery_id }) => ({ path: { id: delivery_id }, body: {} })),
 } satisfies Partial<Record<RouteName, WalkCase>>;
