@@ -38,7 +38,7 @@ describe("the image, by its Dockerfile's own steps in an empty folder", () => {
     const dockerfile = join(context, "Dockerfile");
     image = followDockerfile({ dockerfile, context, left_out: leftOut(), folder: dir.path, env: environment() });
   }, BUILT_WITHIN_MS);
-  afterAll(dir.remove);
+  afterAll(dir.remove, BUILT_WITHIN_MS);
 
   test("has the command, and neither sources, tests nor compilers", () => {
     const packages = join(image.root, "app/packages");

@@ -60,6 +60,11 @@ export interface BudgetStore {
   reserve(reservation: BudgetReservation): Promise<BudgetAnswer>;
   /** What it came to, in place of what was reserved. Never refused: it is spent. */
   settle(spend: BudgetSpend): Promise<void>;
+  /**
+   * Forgets what was counted of days and months that ended before then, of runs that ended before then or are gone, and of
+   * sessions that are gone. What was spent stays known (`UsageStore`).
+   */
+  pruneBudgetUsage(before: Date): Promise<number>;
   /** Seconds left, the least of them all; null without a limit. */
   secondsLeft(counts: readonly BudgetCount[]): Promise<number | null>;
 }

@@ -242,6 +242,14 @@ export interface RunStore {
    * while a run of the session waits for a human, and with `session_inactive` for an inactive session.
    */
   createRun(run: NewRun): Promise<{ run: Run; message: Message | null; created: boolean }>;
+  /**
+   * What `createRun` stored under this key in this session, without storing anything; null if it never did. Rejects with
+   * `idempotency_mismatch` as that does.
+   */
+  findAdmittedRun(
+    session_id: string,
+    idempotency: { key: string; body_hash: string },
+  ): Promise<{ run: Run; message: Message | null } | null>;
   getRun(run_id: string, scope?: Scope): Promise<Run>;
   /** How many wait for a node, in all scopes. */
   countQueuedRuns(): Promise<number>;

@@ -8,7 +8,7 @@ import type { RunInput } from "../run/run-input.ts";
 import { parseTraceparent } from "../telemetry/traceparent.ts";
 
 export interface SendOptions {
-  readonly storage: Pick<Storage, "getMessage">;
+  readonly storage: Pick<Storage, "getMessage" | "findAdmittedRun">;
   readonly engine: Pick<RunEngine, "submit">;
   readonly agents: Pick<AgentRegistry, "resolveForSession">;
   readonly models: Pick<ModelRegistry, "select">;
@@ -22,16 +22,16 @@ export async function sendMessage(
   body_hash: string,
   traceparent?: string,
 ): ReturnType<RunEngine["submit"]> {
-  const { idempotency_key: key, on_busy, content, model, callback_url } = body;
-  const { scopes, config, agent_name } = session;
-  const { definition, revision } = await options.agents.resolveForSession(agent_name, scopes);
-  const selection = await options.models.select({
-    ...(model !== undefined && { message: { model } }),
-    session: config,
-    agent: { ...definition.config, model: definition.model },
-    scope: scopes,
+  const { idempotency_key: key, on_busy, content, callback_url } = body;
+  const { agent_name } = session;
+  const chosen = await choose(options, session, body).catch(async (error: unknown) => {
+    // What was accepted before the agent or the model went stays accepted: sent again, it is told the same.
+    const earlier = key === undefined ? null : await options.storage.findAdmittedRun(session.id, { key, body_hash });
+    if (earlier) return earlier;
+    throw error;
   });
-  if (body.parent_id !== undefined) await requireParent(options, session, body.parent_id);
+  if ("run" in chosen) return { ...chosen, created: false };
+  const { revision, selection } = chosen;
   const message_id = randomUUID();
   return options.engine.submit({
     session_id: session.id,
@@ -45,6 +45,19 @@ export async function sendMessage(
     ...(callback_url !== undefined && { callback_url }),
     ...(key !== undefined && { idempotency: { key, body_hash } }),
   });
+}
+
+async function choose(options: SendOptions, session: Session, { model, parent_id }: SendMessage) {
+  const { scopes, config, agent_name } = session;
+  const { definition, revision } = await options.agents.resolveForSession(agent_name, scopes);
+  const selection = await options.models.select({
+    ...(model !== undefined && { message: { model } }),
+    session: config,
+    agent: { ...definition.config, model: definition.model },
+    scope: scopes,
+  });
+  if (parent_id !== undefined) await requireParent(options, session, parent_id);
+  return { revision, selection };
 }
 
 function runInput(

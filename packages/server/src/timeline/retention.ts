@@ -22,6 +22,7 @@ export interface Retention {
 export interface SweepSummary {
   idempotency_keys: number;
   rate_limits: number;
+  budget_usage: number;
   items: number;
   threads: number;
   checkpoints: number;
@@ -30,6 +31,8 @@ export interface SweepSummary {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
+/** A run may be resumed so long after its end and still counts against what it had. */
+const BUDGET_USAGE_DAYS = 31;
 /** After a start: soon enough for processes that don't live long, and out of the way of the first requests. */
 const FIRST_MS = 60_000;
 /** A node's own next turn must find the claim of its last one run out, though its timer is a little early. */
@@ -105,6 +108,7 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
   return [
     ["idempotency_keys", () => storage.pruneIdempotencyKeys()],
     ["rate_limits", () => storage.rateLimits.pruneRateLimits()],
+    ["budget_usage", () => storage.budgets.pruneBudgetUsage(before(BUDGET_USAGE_DAYS))],
     ["items", (signal) => sweepItems(storage, signal)],
     ["threads", async () => (await saver.sweepExpired()).length],
     [

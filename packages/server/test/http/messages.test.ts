@@ -20,4 +20,25 @@ describe("POST messages", () => {
     expect(events.map(({ data }) => data)).toEqual(log.map(({ data }) => data));
     expect(faults).toEqual([]);
   });
+
+  it("sent again under its key is told the same, though its agent was deleted meanwhile", async () => {
+    const { ask, createSession, storage, faults } = await startTestServer();
+    const made = await ask("/agents", { method: "POST", json: { name: "short-lived", system_prompt: "Be brief." } });
+    expect(made.status).toBe(201);
+    const { id } = await createSession({ agent_name: "short-lived" });
+    const send = async (key: string, content = "Hello") => {
+      const headers = { Prefer: "respond-async", "Idempotency-Key": key };
+      const response = await ask(`/sessions/${id}/messages`, { method: "POST", json: { content }, headers });
+      const { id: run_id, code } = (await response.json()) as { id?: string; code?: string };
+      return { status: response.status, said: run_id ?? code };
+    };
+    const first = await send("one");
+    expect(first.status).toBe(202);
+    expect((await ask("/agents/short-lived", { method: "DELETE" })).status).toBe(204);
+    expect((await send("one")).said).toBe(first.said);
+    expect(await send("one", "Another")).toEqual({ status: 422, said: "idempotency_mismatch" });
+    expect(await send("two")).toEqual({ status: 422, said: "unknown_agent" });
+    expect(await storage.listRuns(id)).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
 });

@@ -51,6 +51,7 @@ describe("a sweep", () => {
     expect(await sweep()).toEqual({
       idempotency_keys: 1,
       rate_limits: 1,
+      budget_usage: 0,
       items: 2,
       threads: 0,
       checkpoints: 0,

@@ -2,6 +2,7 @@ import { BudgetLimit, type BudgetLimitInput } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { BudgetCount, BudgetReservation } from "../budget-store.ts";
 import type { Storage } from "../storage.ts";
+import { budgetPruneContract } from "./budget-prune-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf } from "./started-run.ts";
 import { until } from "./until.ts";
@@ -26,6 +27,8 @@ const toolCall = (counts: BudgetCount[]) => modelCall(counts, { tokens: 0, steps
 
 export function budgetContract(openStorage: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(openStorage, body));
+
+  budgetPruneContract(openStorage);
 
   describe("limits", () => {
     test("are those of a scope, replaced as a whole, and say what is left", async ({ storage, reopen }) => {

@@ -89,6 +89,23 @@ export function runAdmissionContract(open: OpenStorage): void {
       expect((await storage.createRun({ session_id: elsewhere.id, idempotency })).created).toBe(true);
     });
 
+    test("what a key was admitted with can be looked up without admitting anything", async ({ storage }) => {
+      const [one, other] = [await storage.createSession({}), await storage.createSession({})];
+      const idempotency = { key: "k", body_hash: "h" };
+      expect(await storage.findAdmittedRun(one.id, idempotency)).toBeNull();
+      const message = { role: "user", content: "once" } as const;
+      const { created: _, ...made } = await storage.createRun({ session_id: one.id, message, idempotency });
+      expect(await storage.findAdmittedRun(one.id, idempotency)).toEqual(made);
+      const mismatch = { code: "idempotency_mismatch" };
+      const changed = { key: "k", body_hash: "another" };
+      await expect(storage.findAdmittedRun(one.id, changed)).rejects.toMatchObject(mismatch);
+      await expect(storage.findAdmittedRun(other.id, idempotency)).rejects.toMatchObject(mismatch);
+      const elsewhere = await storage.createSession({ scopes: { user: "ann" } });
+      expect(await storage.findAdmittedRun(elsewhere.id, idempotency)).toBeNull();
+      await storage.createRun({ session_id: one.id, idempotency: { key: "short", body_hash: "h", ttl_ms: 0 } });
+      expect(await storage.findAdmittedRun(one.id, { key: "short", body_hash: "h" })).toBeNull();
+    });
+
     test("a key that has run out is free again", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       const idempotency = { key: "k", body_hash: "h", ttl_ms: 0 };

@@ -1,6 +1,7 @@
 import type { Budget, Scope } from "@cognition/contract";
 import type { BudgetCount, BudgetStore } from "../budget-store.ts";
 import { putBudgets } from "./budget-limits.ts";
+import { pruneBudgetUsage } from "./budget-prune.ts";
 import { reserveBudget, settleBudget } from "./budget-reserve.ts";
 import { type BudgetRow, type BudgetUsageRow, stretchOf, toBudget, toStoredBudget } from "./budget-row.ts";
 import type { SqlContext } from "./context.ts";
@@ -26,6 +27,7 @@ export function createBudgetStore(ctx: SqlContext): BudgetStore {
     limitVersion: () => definitionVersion(ctx, BUDGETS),
     reserve: (reservation) => reserveBudget(ctx, reservation),
     settle: (spend) => settleBudget(ctx, spend),
+    pruneBudgetUsage: (before) => pruneBudgetUsage(ctx, before),
     secondsLeft: (counts) => secondsLeft(ctx, counts),
   };
 }

@@ -7,6 +7,7 @@ import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { requestAbort } from "./run-abort.ts";
 import { createRun } from "./run-admission.ts";
+import { findAdmittedRun } from "./run-admitted.ts";
 import { claimRun, renewLease } from "./run-claim.ts";
 import { finishRun } from "./run-end.ts";
 import { releaseRun, resumeRun, suspendRun } from "./run-pause.ts";
@@ -19,6 +20,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
   const { db } = ctx;
   return {
     createRun: (run) => createRun(ctx, run),
+    findAdmittedRun: (session_id, idempotency) => findAdmittedRun(ctx, session_id, idempotency),
     getRun: async (run_id, scope) => {
       const query = db.q.selectFrom("runs").selectAll().where("id", "=", run_id);
       const own = scopeTextOf(scope);

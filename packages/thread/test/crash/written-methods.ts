@@ -16,6 +16,7 @@ const READ_ONLY = new Set([
   "listMessagesForSession",
   "listSpokenMessages",
   "getRun",
+  "findAdmittedRun",
   "listRuns",
   "countQueuedRuns",
   "countRuns",

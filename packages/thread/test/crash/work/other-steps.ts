@@ -124,6 +124,7 @@ export async function spending({ storage, newId }: Work): Promise<void> {
   const answer = await storage.budgets.reserve(call);
   const reservation = answer.ok ? answer.reservation : null;
   await storage.budgets.settle({ reservation, counts, tokens: 7, cost: 0, seconds: 1 });
+  await storage.budgets.pruneBudgetUsage(new Date());
 }
 
 /** Each definition and its count change together; the next step's compare-and-set would show half of one. */
