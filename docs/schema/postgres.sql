@@ -260,6 +260,10 @@ create table memory_changes (
   before text collate "C",
   after text collate "C",
   created_at text collate "C" not null,
+  before_ttl_ms bigint,
+  before_expires_at bigint,
+  after_ttl_ms bigint,
+  after_expires_at bigint,
   PRIMARY KEY (pk)
 );
 
@@ -405,6 +409,7 @@ create table snapshot_packs (
   size bigint not null,
   content bytea not null,
   created_ms bigint not null,
+  thread bigint,
   PRIMARY KEY (pk)
 );
 

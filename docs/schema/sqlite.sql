@@ -251,7 +251,7 @@ CREATE TABLE memory_changes (
   before text,
   after text,
   created_at text not null
-);
+, before_ttl_ms integer, before_expires_at integer, after_ttl_ms integer, after_expires_at integer);
 
 CREATE INDEX memory_changes_by_thread on memory_changes (thread, pk);
 
@@ -401,7 +401,7 @@ CREATE TABLE snapshot_packs (
   size integer not null,
   content blob not null,
   created_ms integer not null
-);
+, thread integer);
 
 CREATE INDEX snapshot_packs_by_scope on snapshot_packs (scope, pk);
 

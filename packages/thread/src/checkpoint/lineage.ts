@@ -1,5 +1,5 @@
 import { type Dialect, placeholders } from "../sql/dialect.ts";
-import { all, type SqlValue, type Tx } from "../sql/statement.ts";
+import { all, type QueryResult, type SqlValue, type Tx } from "../sql/statement.ts";
 import { type ReferenceVisitor, visitReferences } from "./references.ts";
 import { parseJson } from "./serializer.ts";
 
@@ -41,7 +41,7 @@ export function* lockLineage(
  * Removes the pieces that no checkpoint and no pending write of the lineage names any more. The caller has locked the
  * lineage. Raising the generation voids what other processes remember of its pieces.
  */
-export function* sweepLineage(dialect: Dialect, lineage: number): Tx<number> {
+export function* sweepLineage(dialect: Dialect, lineage: number): Tx<{ pieces: number; bytes: number }> {
   const marked = new Marks();
   for (const table of ["checkpoints", "checkpoint_writes"] as const) yield* markRows(dialect, table, lineage, marked);
   yield* markNested(dialect, lineage, marked);
@@ -49,8 +49,9 @@ export function* sweepLineage(dialect: Dialect, lineage: number): Tx<number> {
     { sql: placeholders(dialect, "select id from pieces where lineage = ? order by id"), params: [lineage] },
   ]);
   const garbage = (stored?.rows ?? []).map(({ id }) => id as number).filter((id) => !marked.has(id));
+  let bytes = 0;
   for (let i = 0; i < garbage.length; i += PORTION) {
-    yield* all([deletePieces(dialect, lineage, garbage.slice(i, i + PORTION))]);
+    bytes += sumOf(yield* all([deletePieces(dialect, lineage, garbage.slice(i, i + PORTION))]));
   }
   yield* all([
     {
@@ -58,12 +59,20 @@ export function* sweepLineage(dialect: Dialect, lineage: number): Tx<number> {
       params: [lineage, lineage],
     },
   ]);
-  return garbage.length;
+  return { pieces: garbage.length, bytes };
+}
+
+/** Of deletions that return their `bytes`, which are counted as the writer counts them. */
+export function sumOf(results: readonly QueryResult[]): number {
+  return results.flatMap(({ rows }) => rows).reduce((sum, { bytes }) => sum + Number(bytes), 0);
 }
 
 function deletePieces(dialect: Dialect, lineage: number, ids: number[]) {
   return {
-    sql: placeholders(dialect, `delete from pieces where lineage = ? and id in (${dialect.eachNumber})`),
+    sql: placeholders(
+      dialect,
+      `delete from pieces where lineage = ? and id in (${dialect.eachNumber}) returning 8 + length(value) as bytes`,
+    ),
     params: [lineage, JSON.stringify(ids)] as SqlValue[],
   };
 }

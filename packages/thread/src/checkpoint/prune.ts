@@ -4,7 +4,7 @@ import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
-import { lockLineage, sweepLineage } from "./lineage.ts";
+import { lockLineage, sumOf, sweepLineage } from "./lineage.ts";
 import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
 
@@ -88,11 +88,16 @@ function* pruneThread(
   const kept = keep(checkpoints, neededAt, options);
   const gone = checkpoints.filter((row) => !kept.has(row.seq));
   if (gone.length === 0) return { checkpoints: 0, pieces: 0 };
-  for (const row of gone) yield* all(removal(run, pk, row));
+  let bytes = 0;
+  for (const row of gone) bytes += sumOf(yield* all(removal(run, pk, row)));
   yield* all(retag(run, { thread: pk, thread_id, rows: checkpoints, kept }));
   yield* all(relinks(run, pk, checkpoints, kept));
-  const pieces = yield* sweepLineage(dialect, found.lineage);
-  return { checkpoints: gone.length, pieces };
+  const swept = yield* sweepLineage(dialect, found.lineage);
+  bytes += swept.bytes;
+  // Forks share pieces, and who wrote one is not kept: what is freed may be more than the thread counted.
+  const less = "update threads set bytes = case when bytes > ? then bytes - ? else 0 end where pk = ?";
+  yield* all([run(less, [bytes, bytes, pk])]);
+  return { checkpoints: gone.length, pieces: swept.pieces };
 }
 
 /** The rows that stay, by seq. */
@@ -163,8 +168,16 @@ function removal(
   { seq, ns, checkpoint_id }: Row,
 ): Statement[] {
   return [
-    run("delete from checkpoints where thread = ? and seq = ?", [pk, seq]),
-    run("delete from checkpoint_writes where thread = ? and ns = ? and checkpoint_id = ?", [pk, ns, checkpoint_id]),
+    run(
+      `delete from checkpoints where thread = ? and seq = ? returning 8 + length(ns) + length(checkpoint_id)
+         + coalesce(length(parent_id), 0) + length(body) + length(metadata) + coalesce(length(snapshot), 0) as bytes`,
+      [pk, seq],
+    ),
+    run(
+      `delete from checkpoint_writes where thread = ? and ns = ? and checkpoint_id = ? returning 8 + length(ns)
+         + length(checkpoint_id) + length(task_id) + length(channel) + length(value) as bytes`,
+      [pk, ns, checkpoint_id],
+    ),
   ];
 }
 

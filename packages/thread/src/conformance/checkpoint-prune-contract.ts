@@ -31,6 +31,26 @@ export function checkpointPruneContract(open: OpenStorage): void {
       expect((await read(other, "t"))?.["log"]).toEqual(logOf("a", "b", "c", "d"));
     });
 
+    test("counts for its session no longer what it has let go of", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const bytes = async () => (await storage.getSession(id))?.storage_bytes ?? 0;
+      const short = async (n: number) => {
+        await put(saver, thread_id, { list: [{ text: `${n} ${"x".repeat(1_000)}` }], step: n });
+        return bytes();
+      };
+      const one = await short(0);
+      for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9]) await short(n);
+      const before = await bytes();
+      expect(before).toBeGreaterThan(one * 9);
+      await saver.prune({ thread_id, keep_undone: 0 });
+      const after = await bytes();
+      expect(after).toBeGreaterThan(0);
+      expect(after).toBeLessThan(one * 2);
+      await saver.prune({ thread_id, keep_undone: 0 });
+      expect(await bytes()).toBe(after);
+    });
+
     test("keeps the tip of every branch and what each needs, and relinks parents", async ({ storage, second }) => {
       const saver = await storage.getCheckpointer();
       const root = await put(saver, "t", { list: [{ n: 0 }], kept: { text: "kept ".repeat(100) } });

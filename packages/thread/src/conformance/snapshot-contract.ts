@@ -4,9 +4,9 @@ import { LEASE } from "../checkpoint/lease.ts";
 import { EMPTY_TREE, encodeTree, encodeTreeChange, hashBlob, hashTree, type TreeEntry } from "../snapshot/tree.ts";
 import type { NewSnapshotObject } from "../snapshot-store.ts";
 import type { Storage } from "../storage.ts";
-import { put } from "./checkpoint-line.ts";
+import { type Point, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { NO_TIME, startRun } from "./started-run.ts";
+import { claim, endOf, NO_TIME, startRun } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const ANN = { user: "ann" };
@@ -39,6 +39,11 @@ async function save(storage: Storage, thread_id: string, content: string, scope 
   });
   expect(missing).toEqual([]);
   return root.hash;
+}
+
+async function runOn(storage: Storage, session_id: string) {
+  await storage.createRun({ session_id });
+  return { lease: await claim(storage, { session_id }) };
 }
 
 const NOW = { grace_ms: -60_000 };
@@ -215,6 +220,44 @@ export function snapshotContract(open: OpenStorage): void {
       const read = await storage.snapshots.readObjects({}, [next.hash, files[0]?.hash ?? ""]);
       expect(Buffer.from(read.get(next.hash) ?? "").equals(next.content)).toBe(true);
       expect(Buffer.from(read.get(files[0]?.hash ?? "") ?? "").equals(files[0]?.content ?? Buffer.of())).toBe(true);
+    });
+
+    test("a quota takes the files of old checkpoints, never what a thread or a folder stands at", async ({
+      storage,
+    }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const say = async (after: Point | string, snapshot: string) => {
+        const { lease } = await runOn(storage, id);
+        const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
+        const point = await put(saver, after, { messages: [] }, { configurable });
+        await storage.finishRun(lease, endOf("succeeded"));
+        return point;
+      };
+      const old = await save(storage, thread_id, `old ${"x".repeat(1_000)}`);
+      const first = await say(thread_id, old);
+      const forked = await save(storage, thread_id, "forked from");
+      const middle = await say(first, forked);
+      const fork = await storage.timeline.forkSession({
+        session_id: id,
+        checkpoint_id: middle.checkpoint.id,
+        files: true,
+      });
+      const headed = await save(storage, thread_id, "at the head");
+      await say(middle, headed);
+      const standing = await save(storage, thread_id, "in the folder");
+      const before = await storage.getSession(id);
+      const report = await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW, max_bytes: 0 });
+      expect(report.forgotten).toBe(1);
+      expect(await storage.snapshots.missingObjects({}, [old, forked, headed, standing])).toEqual([old]);
+      for (const content of ["forked from", "at the head", "in the folder"]) {
+        const { hash } = blob(content);
+        const read = await storage.snapshots.readObjects({}, [hash]);
+        expect(Buffer.from(read.get(hash) ?? "").toString()).toBe(content);
+      }
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBe(standing);
+      expect(await storage.snapshots.currentSnapshot(fork.thread_id)).toBe(forked);
+      expect((await storage.getSession(id))?.storage_bytes).toBe((before?.storage_bytes ?? 0) - report.bytes);
     });
 
     test("lets go of a deleted session's files", async ({ storage }) => {

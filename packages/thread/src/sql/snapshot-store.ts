@@ -8,10 +8,10 @@ import { fixedQuery } from "./fixed-query.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { scopeText } from "./scope.ts";
 import { packObjects } from "./snapshot-pack.ts";
-import { insertPack, lockScope } from "./snapshot-pack-rows.ts";
+import { countFor, insertPack, lockScope } from "./snapshot-pack-rows.ts";
 import { readObjects } from "./snapshot-read.ts";
 import { sweepSnapshots } from "./snapshot-sweep.ts";
-import { all, changes, type SqlValue, type Statement, type Tx } from "./statement.ts";
+import { all, changes, type SqlValue, type Statement, statement, type Tx } from "./statement.ts";
 import { advanceThread, explainRefusal } from "./thread-row.ts";
 
 const selectCurrent = fixedQuery<{ thread_id: string }>(({ q }, { thread_id }) =>
@@ -119,12 +119,8 @@ function* savePointer(
   if (missing.length > 0) return missing;
   yield* moveWorkspace(db, { thread: pk, scope, snapshot_id, updated_at: now() });
   if (bytes > 0) {
-    yield* changes(
-      db.q
-        .updateTable("threads")
-        .set((eb) => ({ bytes: eb("bytes", "+", bytes) }))
-        .where("pk", "=", pk),
-    );
+    const counted = db.q.updateTable("threads").set((eb) => ({ bytes: eb("bytes", "+", bytes) }));
+    yield* all([statement(counted.where("pk", "=", pk)), countFor(db, scope, pk, named)]);
   }
   return [];
 }

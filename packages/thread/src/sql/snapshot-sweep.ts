@@ -38,13 +38,13 @@ export async function sweepSnapshots(ctx: SqlContext, sweep: Sweep): Promise<Swe
   const { db } = ctx;
   const scope = scopeText(sweep.scope);
   const grace = sweep.grace_ms ?? GRACE_MS;
-  const report = { ...(await sweepOnce(db, scope, grace)), forgotten: 0 };
+  const report = { ...(await sweepAndCount(db, scope, grace)), forgotten: 0 };
   const { max_bytes } = sweep;
   if (max_bytes === undefined) return report;
   while ((await bytesOf(db, scope)) > max_bytes) {
     const forgotten = await db.transaction(() => forgetOldest(db, scope));
     if (forgotten === 0) break;
-    const { objects, bytes } = await sweepOnce(db, scope, grace);
+    const { objects, bytes } = await sweepAndCount(db, scope, grace);
     report.forgotten += forgotten;
     report.objects += objects;
     report.bytes += bytes;
@@ -57,16 +57,39 @@ async function bytesOf({ q, read }: Database, scope: string): Promise<number> {
   return (await read(query))[0]?.bytes ?? 0;
 }
 
+interface Swept {
+  objects: number;
+  bytes: number;
+  /** For whom they were counted. */
+  freed: { thread: number | null; bytes: number }[];
+}
+
+/**
+ * The threads count less when what was stored for them has gone: after it, not with it, since whoever saves a snapshot
+ * holds his thread's row before he wants the scope's.
+ */
+async function sweepAndCount(db: Database, scope: string, grace: number): Promise<{ objects: number; bytes: number }> {
+  const { objects, bytes, freed } = await sweepOnce(db, scope, grace);
+  const perThread = Map.groupBy(freed, ({ thread }) => thread);
+  const less = "update threads set bytes = case when bytes > ? then bytes - ? else 0 end where pk = ?";
+  for (const [thread, parts] of perThread) {
+    const sum = parts.reduce((total, part) => total + part.bytes, 0);
+    if (thread !== null && sum > 0)
+      await db.atomic([{ sql: placeholders(db.dialect, less), params: [sum, sum, thread] }]);
+  }
+  return { objects, bytes };
+}
+
 /**
  * Marks while others go on storing, then removes under the scope's lock: what has come to be led to in the meantime is
  * marked before anything goes, and whoever saves a snapshot afterwards is told what he can't find any more.
  */
-async function sweepOnce(db: Database, scope: string, grace_ms: number): Promise<{ objects: number; bytes: number }> {
+async function sweepOnce(db: Database, scope: string, grace_ms: number): Promise<Swept> {
   const marked = new Set<string>();
   await mark(db, scope, marked, rootsIn(await db.readAll(selectRoots(db, scope))));
   for (;;) {
     const late = new Set<string>();
-    const done = await db.transaction(function* (): Tx<{ objects: number; bytes: number } | undefined> {
+    const done = await db.transaction(function* (): Tx<Swept | undefined> {
       yield* all([lockScope(db, scope, 0)]);
       for (const root of rootsIn(yield* all(selectRoots(db, scope)))) if (!marked.has(root)) late.add(root);
       return late.size > 0 ? undefined : yield* remove(db, scope, marked, grace_ms);
@@ -120,12 +143,7 @@ async function kindsOf(db: Database, scope: string): Promise<Kinds> {
   return new Map((await db.read(query)).map(({ hash, kind, base }) => [hash, { kind, base }]));
 }
 
-function* remove(
-  db: Database,
-  scope: string,
-  marked: ReadonlySet<string>,
-  grace_ms: number,
-): Tx<{ objects: number; bytes: number }> {
+function* remove(db: Database, scope: string, marked: ReadonlySet<string>, grace_ms: number): Tx<Swept> {
   const { dialect } = db;
   const sql = `select o.hash, o.pack from snapshot_objects o join snapshot_packs p on p.pk = o.pack
     where o.scope = ? and p.created_ms <= ${dialect.nowMs} - ?`;
@@ -136,29 +154,32 @@ function* remove(
     const params: SqlValue[] = [scope, JSON.stringify(garbage.slice(i, i + PORTION))];
     yield* all([{ sql: placeholders(dialect, each), params }]);
   }
-  return { objects: garbage.length, bytes: yield* removeEmptyPacks(db, scope, grace_ms) };
+  const freed = yield* removeEmptyPacks(db, scope, grace_ms);
+  return { objects: garbage.length, bytes: freed.reduce((sum, { bytes }) => sum + bytes, 0), freed };
 }
 
-function* removeEmptyPacks(db: Database, scope: string, grace_ms: number): Tx<number> {
+function* removeEmptyPacks(db: Database, scope: string, grace_ms: number): Tx<Swept["freed"]> {
   const { dialect } = db;
   const sql = `delete from snapshot_packs where scope = ? and created_ms <= ${dialect.nowMs} - ?
-    and pk not in (select o.pack from snapshot_objects o where o.scope = ?) returning length(content) as bytes`;
+    and pk not in (select o.pack from snapshot_objects o where o.scope = ?) returning thread, length(content) as bytes`;
   const [gone] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms, scope] }]);
-  const bytes = (gone?.rows ?? []).reduce((sum, row) => sum + Number(row["bytes"]), 0);
+  const freed = (gone?.rows ?? []) as unknown as Swept["freed"];
+  const bytes = freed.reduce((sum, one) => sum + one.bytes, 0);
   if (bytes > 0) yield* all([lockScope(db, scope, -bytes)]);
-  return bytes;
+  return freed;
 }
 
 /** Packs of which little is left are written anew; readers find the objects in either. */
-async function compact(
-  db: Database,
-  scope: string,
-  done: { objects: number; bytes: number },
-): Promise<{ objects: number; bytes: number }> {
+async function compact(db: Database, scope: string, done: Swept): Promise<Swept> {
   if (done.objects === 0) return done;
+  const freed = [...done.freed];
   let { bytes } = done;
-  for (const pack of await sparsePacks(db, scope)) bytes += await rewrite(db, scope, pack);
-  return { objects: done.objects, bytes };
+  for (const pack of await sparsePacks(db, scope)) {
+    const less = await rewrite(db, scope, pack);
+    freed.push(less);
+    bytes += less.bytes;
+  }
+  return { objects: done.objects, bytes, freed };
 }
 
 async function sparsePacks(db: Database, scope: string): Promise<number[]> {
@@ -168,9 +189,12 @@ async function sparsePacks(db: Database, scope: string): Promise<number[]> {
   return (found?.rows ?? []).map(({ pk }) => pk as number);
 }
 
-async function rewrite(db: Database, scope: string, pack: number): Promise<number> {
+async function rewrite(db: Database, scope: string, pack: number): Promise<Swept["freed"][number]> {
   const [stored, held] = await db.readAll([
-    { sql: placeholders(db.dialect, "select encoding, content from snapshot_packs where pk = ?"), params: [pack] },
+    {
+      sql: placeholders(db.dialect, "select encoding, content, thread from snapshot_packs where pk = ?"),
+      params: [pack],
+    },
     {
       sql: placeholders(
         db.dialect,
@@ -181,7 +205,8 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<numbe
   ]);
   const row = stored?.rows[0];
   const objects = (held?.rows ?? []) as unknown as ObjectRow[];
-  if (!row || objects.length === 0) return 0;
+  const thread = (row?.["thread"] ?? null) as number | null;
+  if (!row || objects.length === 0) return { thread, bytes: 0 };
   const plain = await unpack(String(row["encoding"]), row["content"] as Uint8Array);
   const kept = objects.map(
     ({ hash, kind, base, start, size }): NewSnapshotObject => ({
@@ -193,7 +218,7 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<numbe
   );
   const packs = await packObjects(kept);
   const before = (row["content"] as Uint8Array).length;
-  return db.transaction(function* (): Tx<number> {
+  return db.transaction(function* () {
     const gone = "delete from snapshot_objects where scope = ? and pack = ?";
     yield* all([
       lockScope(db, scope, -before),
@@ -201,8 +226,8 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<numbe
       { sql: placeholders(db.dialect, "delete from snapshot_packs where pk = ?"), params: [pack] },
     ]);
     let after = 0;
-    for (const one of packs) after += yield* insertPack(db, scope, one);
-    return before - after;
+    for (const one of packs) after += yield* insertPack(db, scope, one, thread);
+    return { thread, bytes: before - after };
   });
 }
 

@@ -358,6 +358,8 @@ interface SnapshotPackRow {
   size: number;
   content: Uint8Array;
   created_ms: number;
+  /** Whose snapshot it was stored for: for whom it counts. */
+  thread: number | null;
 }
 
 interface SnapshotObjectRow {
@@ -389,5 +391,10 @@ interface MemoryChangeRow {
   /** Null for an item that was not there. */
   before: string | null;
   after: string | null;
+  /** How long they were to be kept, and until when. */
+  before_ttl_ms: number | null;
+  before_expires_at: number | null;
+  after_ttl_ms: number | null;
+  after_expires_at: number | null;
   created_at: string;
 }

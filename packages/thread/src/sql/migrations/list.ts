@@ -6,6 +6,7 @@ import { access } from "./0005-access.ts";
 import { agentsProvidersBudgets } from "./0006-agents-providers-budgets.ts";
 import { rowLevelSecurity } from "./0007-row-level-security.ts";
 import { completionsAndBreakers } from "./0008-completions-and-breakers.ts";
+import { memoryTimesAndPackThreads } from "./0009-memory-times-and-pack-threads.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   agentsProvidersBudgets,
   rowLevelSecurity,
   completionsAndBreakers,
+  memoryTimesAndPackThreads,
 ];
