@@ -63,7 +63,8 @@ export interface TimelineStore {
   /**
    * One commit: a new head that is a copy of the checkpoint without what was pending there, the messages along its
    * ancestry, where the files stand, artifacts and memory as they were, and the `head_moved` event. What was undone stays
-   * in the tree. Rejects with `session_busy` or `waiting_for_approval` while a run is open.
+   * in the tree, under `previous_head`: with what was written to artifacts and memory since the last checkpoint, if they go
+   * back too. Rejects with `session_busy` or `waiting_for_approval` while a run is open.
    */
   rewindSession(rewind: Rewind): Promise<{ head: string; previous_head: string | null }>;
   /**

@@ -76,12 +76,22 @@ async function headPlace(storage: Parts, session: Session): Promise<Place | unde
   return head && at(head);
 }
 
-/** The checkpoint before the first that holds it. An input that a run was given is part of what follows. */
-async function beforeMessage(storage: Parts, session: Session, { checkpoint_id }: Message): Promise<Place> {
+/** Of the input that a thread begins with. */
+const FIRST_STEP = -1;
+
+/**
+ * The checkpoint before the first that holds it. An input that a run was given is part of what follows. Where that one was
+ * pruned, the one before it is not the place: more would be undone than was asked for.
+ */
+async function beforeMessage(storage: Parts, session: Session, { id, checkpoint_id }: Message): Promise<Place> {
   let entry = await entryAt(storage, session, checkpoint_id ?? "");
   for (;;) {
-    if (entry.parent_id === null) return { checkpoint_id: null, snapshot_id: entry.snapshot_id };
+    if (entry.parent_id === null) {
+      if (entry.step > FIRST_STEP) throw wasPruned(session, id);
+      return { checkpoint_id: null, snapshot_id: entry.snapshot_id };
+    }
     const before = await entryAt(storage, session, entry.parent_id);
+    if (before.step !== entry.step - 1) throw wasPruned(session, id);
     if (before.source !== "input") return at(before);
     entry = before;
   }
@@ -100,6 +110,14 @@ async function beforeLastTool(storage: Parts, session: Session): Promise<Place> 
   const [result] = messages;
   if (!result || result.checkpoint_id === null) throw nothingToRewind(session, "tool action");
   return beforeMessage(storage, session, result);
+}
+
+function wasPruned(session: Session, message_id: string): AppError {
+  return new AppError(
+    "checkpoint_not_found",
+    `The point before message ${message_id} of session ${session.id} was pruned, or is in the session that it was forked from. ` +
+      "Nothing was changed; the session's checkpoints are the points that are left.",
+  );
 }
 
 function nothingToRewind({ id }: Session, what: string): AppError {

@@ -6,6 +6,8 @@ import { expect } from "vitest";
 import { createMemoryDir, createTempDir } from "../../../../testing/temp-dir.ts";
 import { compose, type Runtime } from "../../src/compose.ts";
 
+const MEMORIES = ["memories"];
+
 type Timeline = Storage["timeline"];
 /** Makes one method of the storage wrong, to see that it is noticed. */
 export type Mutate = (timeline: Timeline, uri: string) => Timeline;
@@ -90,7 +92,7 @@ export class Scene {
   async rewind(body: Partial<RewindSession>) {
     const session = await this.current();
     return this.runtime.timeline.rewind(session, {
-      restore: ["conversation", "files", "artifacts"],
+      restore: ["conversation", "files", "artifacts", "memory"],
       force: false,
       dry_run: false,
       ...body,
@@ -131,6 +133,19 @@ export class Scene {
       (await this.storage.artifacts.getArtifact(id, reader)).content,
     ]);
     return Object.fromEntries(await Promise.all(read));
+  }
+
+  /** As the session's tools write it; null takes it away. */
+  async remember(key: string, content: string | null): Promise<void> {
+    const store = (await this.storage.getStore(this.session.scopes)).recordedFor(this.session.thread_id);
+    if (content === null) await store.delete(MEMORIES, key);
+    else await store.put(MEMORIES, key, { content });
+  }
+
+  async memory(): Promise<Record<string, string>> {
+    const store = await this.storage.getStore(this.session.scopes);
+    const items = await store.search(MEMORIES, { limit: 500 });
+    return Object.fromEntries(items.map(({ key, value }) => [key, String(value["content"])]));
   }
 
   async #run(input: Record<string, unknown>): Promise<void> {

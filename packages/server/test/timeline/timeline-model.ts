@@ -11,6 +11,7 @@ interface Point {
   /** The files as they were stored there. */
   files: Files;
   artifacts: Files;
+  memory: Files;
 }
 
 /** What a person would expect, kept in a few plain values. */
@@ -20,13 +21,14 @@ export interface Model {
   files: Files;
   standing: Files;
   artifacts: Files;
+  memory: Files;
   points: Point[];
   previous: Point | undefined;
   count: number;
 }
 
 export const emptyModel = (): Model => ({
-  ...{ texts: [], files: {}, standing: {}, artifacts: {}, points: [], previous: undefined },
+  ...{ texts: [], files: {}, standing: {}, artifacts: {}, memory: {}, points: [], previous: undefined },
   count: 0,
 });
 
@@ -36,6 +38,7 @@ const KINDS = [
   "edit",
   "shell",
   "artifact",
+  "memory",
   "fork",
   "rewind",
   "redo",
@@ -53,7 +56,7 @@ export interface Operation {
 
 /** What makes points, and what goes between them, more often than what only disturbs. */
 const WEIGHTS: Record<Kind, number> = {
-  ...{ message: 3, tool: 5, edit: 3, shell: 3, artifact: 3, fork: 1, rewind: 6, redo: 2, retry: 2 },
+  ...{ message: 3, tool: 5, edit: 3, shell: 3, artifact: 3, memory: 3, fork: 1, rewind: 6, redo: 2, retry: 2 },
   ...{ abort: 1, crash: 1, prune: 1 },
 };
 
@@ -70,7 +73,11 @@ export async function step(scene: Scene, model: Model, { kind, pick }: Operation
   expect(await scene.texts(), `conversation ${what}`).toEqual(model.texts);
   expect(scene.files(), `files ${what}`).toEqual(model.files);
   expect(await scene.artifacts(), `artifacts ${what}`).toEqual(model.artifacts);
+  expect(await scene.memory(), `memory ${what}`).toEqual(model.memory);
 }
+
+/** What an abort stops; done again, it would take as long. */
+const ENDLESS = "Run the command: sleep 30";
 
 type Run = (scene: Scene, model: Model, pick: number) => Promise<void>;
 
@@ -113,6 +120,15 @@ const OPERATIONS: Record<Kind, Run> = {
     }
     model.artifacts = { ...model.artifacts, [name]: content };
   },
+  memory: async (scene, model, pick) => {
+    const names = Object.keys(model.memory).toSorted();
+    const known = names[pick % Math.max(names.length, 1)];
+    const name = pick % 2 === 0 || known === undefined ? `m${model.count++}` : known;
+    const content = pick % 5 === 1 ? null : `fact ${model.count++}`;
+    await scene.remember(name, content);
+    const { [name]: _, ...others } = model.memory;
+    model.memory = content === null ? others : { ...others, [name]: content };
+  },
   rewind: async (scene, model, pick) => {
     const point = model.points[pick % Math.max(model.points.length, 1)];
     if (point) await goTo(scene, model, point);
@@ -126,11 +142,19 @@ const OPERATIONS: Record<Kind, Run> = {
     );
     const last = (await scene.storage.listMessagesForSession(scene.session.id)).at(-1);
     // Only where the tool was the last turn's, and nobody has touched the files since.
-    const ofLastTurn = result !== undefined && result.run_id === last?.run_id;
+    const ofLastTurn = result !== undefined && result.run_id === last?.run_id && model.texts.at(-1) !== ENDLESS;
     if (!ofLastTurn || JSON.stringify(model.files) !== JSON.stringify(model.standing)) return;
-    const artifacts = model.artifacts;
-    if (JSON.stringify(artifacts) !== JSON.stringify(model.points.at(-1)?.artifacts)) return;
-    await scene.rewind({ last: "tool", restore: ["conversation", "files"] });
+    const { artifacts, memory } = model;
+    const then = model.points.at(-1);
+    if (JSON.stringify([artifacts, memory]) !== JSON.stringify([then?.artifacts, then?.memory])) return;
+    const isLeft = await isWhole(scene, result.checkpoint_id);
+    const undo = scene.rewind({ last: "tool", restore: ["conversation", "files"] });
+    if (!isLeft) {
+      // The tool ran before the fork, or what it came after was pruned: that is said, and nothing happens.
+      await expect(undo).rejects.toMatchObject({ code: "checkpoint_not_found" });
+      return;
+    }
+    await undo;
     const roles = (await scene.storage.listMessagesForSession(scene.session.id)).map(({ role }) => role);
     expect(roles.at(-1), "the result is undone").toBe("assistant");
     await scene.goOn();
@@ -148,12 +172,12 @@ const OPERATIONS: Record<Kind, Run> = {
       artifacts: {},
       previous: undefined,
     });
-    model.points = [{ ...point, artifacts: {} }];
+    // Memory is no session's own: a fork finds it as it is, and has nothing of it to set back.
+    model.points = [{ ...point, artifacts: {}, memory: model.memory }];
   },
   abort: async (scene, model) => {
-    const text = "Run the command: sleep 30";
-    await scene.abort(text);
-    model.texts = [...model.texts, text];
+    await scene.abort(ENDLESS);
+    model.texts = [...model.texts, ENDLESS];
     model.standing = model.files;
     await remember(scene, model);
   },
@@ -161,14 +185,25 @@ const OPERATIONS: Record<Kind, Run> = {
   prune: async (scene, model) => {
     const saver = await scene.storage.getCheckpointer();
     await saver.prune({ thread_id: scene.session.thread_id, keep_last: 5 });
-    const left = new Set(
-      (await scene.storage.timeline.readTimeline(scene.session.id, { limit: 500 })).map((entry) => entry.checkpoint_id),
-    );
+    const left = await pointsLeft(scene);
     model.points = model.points.filter(({ checkpoint_id }) => left.has(checkpoint_id));
     if (model.previous)
       expect(left.has(model.previous.checkpoint_id), "what can be redone survives a prune").toBe(true);
   },
 };
+
+/** Whether both it and the one right before it are there. */
+async function isWhole({ storage, session }: Scene, checkpoint_id: string | null): Promise<boolean> {
+  const entries = await storage.timeline.readTimeline(session.id, { limit: 500 });
+  const byId = new Map(entries.map((entry) => [entry.checkpoint_id, entry]));
+  const entry = byId.get(checkpoint_id ?? "");
+  return entry !== undefined && byId.get(entry.parent_id ?? "")?.step === entry.step - 1;
+}
+
+async function pointsLeft({ storage, session }: Scene): Promise<Set<string>> {
+  const entries = await storage.timeline.readTimeline(session.id, { limit: 500 });
+  return new Set(entries.map((entry) => entry.checkpoint_id));
+}
 
 async function turn(scene: Scene, model: Model, text: string, effect: (files: Files) => void): Promise<void> {
   await scene.say(text);
@@ -181,13 +216,14 @@ async function turn(scene: Scene, model: Model, text: string, effect: (files: Fi
 }
 
 async function remember(scene: Scene, model: Model): Promise<void> {
-  const { texts, standing: files, artifacts } = model;
-  model.points.push({ checkpoint_id: await scene.head(), texts, files, artifacts });
+  const { texts, standing: files, artifacts, memory } = model;
+  model.points.push({ checkpoint_id: await scene.head(), texts, files, artifacts, memory });
   model.previous = undefined;
 }
 
 /** What the storage knows goes there; what only the folder has stays, or is in the way. */
-async function goTo(scene: Scene, model: Model, { checkpoint_id, texts, files, artifacts }: Point): Promise<void> {
+async function goTo(scene: Scene, model: Model, point: Point): Promise<void> {
+  const { checkpoint_id, texts, files, artifacts, memory } = point;
   const changed = [...new Set([...Object.keys(model.standing), ...Object.keys(files)])].filter(
     (name) => model.standing[name] !== files[name],
   );
@@ -201,13 +237,13 @@ async function goTo(scene: Scene, model: Model, { checkpoint_id, texts, files, a
     });
     return;
   }
-  const from = { texts: model.texts, files: model.standing, artifacts: model.artifacts };
+  const from = { texts: model.texts, files: model.standing, artifacts: model.artifacts, memory: model.memory };
   const { previous_head } = await scene.rewind({ checkpoint_id });
   const now = { ...model.files };
   for (const name of changed) {
     if (files[name] === undefined) delete now[name];
     else now[name] = files[name];
   }
-  Object.assign(model, { texts, files: now, standing: files, artifacts });
+  Object.assign(model, { texts, files: now, standing: files, artifacts, memory });
   model.previous = { checkpoint_id: previous_head ?? "", ...from };
 }

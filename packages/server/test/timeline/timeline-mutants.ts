@@ -11,6 +11,7 @@ interface Mutant {
 const BACK: Operation[] = [
   { kind: "tool", pick: 0 },
   { kind: "artifact", pick: 0 },
+  { kind: "memory", pick: 0 },
   { kind: "tool", pick: 0 },
   { kind: "rewind", pick: 0 },
   { kind: "message", pick: 0 },
@@ -37,6 +38,28 @@ export const MUTANTS: Record<string, Mutant> = {
     mutate: (timeline) => ({
       ...timeline,
       rewindSession: (rewind) => timeline.rewindSession({ ...rewind, artifacts: false }),
+    }),
+  },
+  "leaves the memory": {
+    operations: BACK,
+    mutate: (timeline) => ({
+      ...timeline,
+      rewindSession: (rewind) => timeline.rewindSession({ ...rewind, memory: false }),
+    }),
+  },
+  "loses what was written since the last checkpoint": {
+    operations: [
+      { kind: "tool", pick: 0 },
+      { kind: "memory", pick: 0 },
+      { kind: "rewind", pick: 0 },
+      { kind: "redo", pick: 0 },
+    ],
+    mutate: (timeline) => ({
+      ...timeline,
+      rewindSession: async (rewind) => {
+        const moved = await timeline.rewindSession(rewind);
+        return { ...moved, previous_head: rewind.expected_head };
+      },
     }),
   },
   "keeps pending writes": {

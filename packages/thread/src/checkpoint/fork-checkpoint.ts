@@ -12,6 +12,8 @@ export interface ForkPoint {
   checkpoint_id: string | null;
   /** Where the files stand. */
   snapshot: string | null;
+  /** `update` for one that goes on from the checkpoint rather than back to it: what was written after that is in it. */
+  source?: "fork" | "update";
 }
 
 interface SourceRow {
@@ -25,8 +27,9 @@ interface SourceRow {
  * would take the results of the tools that are being undone instead of running them again. Its new id makes new tasks,
  * and so new entries in the journal. The caller holds the thread's row.
  */
-export function* forkCheckpoint(db: Database, { thread, checkpoint_id, snapshot }: ForkPoint): Tx<string> {
+export function* forkCheckpoint(db: Database, point: ForkPoint): Tx<string> {
   const { dialect } = db;
+  const { thread, checkpoint_id, snapshot, source: kind = "fork" } = point;
   const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   const source = checkpoint_id === null ? undefined : yield* findCheckpoint(db, thread, checkpoint_id);
   const from = source ? (JSON.parse(source.metadata) as Record<string, unknown>) : { step: -2, parents: {} };
@@ -34,7 +37,7 @@ export function* forkCheckpoint(db: Database, { thread, checkpoint_id, snapshot 
   const { run_id: _, ...rest } = from;
   const step = Number(from["step"] ?? 0) + (source ? 1 : 0);
   const id = uuid6(step);
-  const metadata = JSON.stringify({ ...rest, source: "fork", step });
+  const metadata = JSON.stringify({ ...rest, source: kind, step });
   const body = source?.body ?? emptyBody();
   yield* all([
     run("update threads set checkpoint_seq = checkpoint_seq + 1, head = ? where pk = ?", [id, thread]),

@@ -178,6 +178,8 @@ export function timelineContract(open: OpenStorage): void {
       await storage.artifacts.updateArtifact(id, { content: "other branch" }, reader);
       await ask("x");
       await rewind(storage, session_id, there.previous_head, { artifacts: true });
+      expect(await contents()).toEqual({ old: "3", young: "y" });
+      await rewind(storage, session_id, heads[2] ?? "", { artifacts: true });
       expect(await contents()).toEqual({ old: "2", young: "y" });
       await rewind(storage, session_id, heads[0] ?? "", { artifacts: true });
       expect(await contents()).toEqual({});

@@ -20,6 +20,9 @@ interface VersionRow {
   checkpoint_id: string | null;
 }
 
+/** The reason of a version that a rewind made. */
+export const SET_BACK = "Set back to version ";
+
 const EVERY = 1_000_000_000;
 
 /**
@@ -108,7 +111,7 @@ function* setBack(
           "encoding",
           "size",
           "hash",
-          e.val(`Set back to version ${wanted.version}`).as("reason"),
+          e.val(`${SET_BACK}${wanted.version}`).as("reason"),
           e.val(null).as("run_id"),
           e.val(checkpoint_id).as("checkpoint_id"),
           e.val(now()).as("created_at"),

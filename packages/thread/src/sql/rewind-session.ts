@@ -9,6 +9,7 @@ import { moveProjection } from "./move-projection.ts";
 import { rewindArtifacts } from "./rewind-artifacts.ts";
 import { rewindMemory } from "./rewind-memory.ts";
 import { IS_OPEN } from "./run-row.ts";
+import { sealHead } from "./seal-head.ts";
 import { sessionNotFound } from "./session-store.ts";
 import { moveWorkspace } from "./snapshot-store.ts";
 import { all, first, type Tx } from "./statement.ts";
@@ -30,6 +31,7 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   yield* refuseWhileBusy(ctx, session_id);
   if (place.head !== rewind.expected_head) throw moved(session_id, place.head);
   if (checkpoint_id !== null) yield* findCheckpoint(db, place.pk, checkpoint_id);
+  place.head = yield* seal(ctx, place, rewind);
   const way = yield* wayTo(ctx, place, checkpoint_id);
   const target = rewind.conversation ? checkpoint_id : place.head;
   const snapshot = rewind.snapshot_id ?? place.snapshot_id ?? EMPTY_TREE;
@@ -48,6 +50,13 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   const advance = advanceThread(db, { session_id }, { events: 1 });
   const [counted] = yield* all([advance, ...insertEvents(db.dialect, batch)]);
   return { head, previous_head: from, events: storedEvents(batch, counted?.rows[0]?.["event_seq"] as number) };
+}
+
+function* seal(ctx: SqlContext, place: Place, rewind: Rewind): Tx<string | null> {
+  const { session_id, artifacts = false, memory = false } = rewind;
+  const { pk: thread, head, snapshot_id } = place;
+  if (head === null) return null;
+  return yield* sealHead(ctx, { session_id, thread, head, snapshot: snapshot_id ?? EMPTY_TREE, artifacts, memory });
 }
 
 interface Place {
