@@ -1,67 +1,87 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createMemoryDir } from "../../../testing/temp-dir.ts";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import { human } from "../src/conformance/projected-conversation.ts";
-import { openStorage } from "../src/open-storage.ts";
-import { openSqlite } from "../src/sql/sqlite-database.ts";
-import type { Storage } from "../src/storage.ts";
+import type { Database } from "../src/sql/database.ts";
+import { createSessionStore } from "../src/sql/session-store.ts";
+import type { QueryResult, SqlValue, Statement, Tx } from "../src/sql/statement.ts";
+import { createTimelineStore } from "../src/sql/timeline-store.ts";
+import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 
-/** A session of so many steps, each of which adds a message of 450 characters. */
-async function longSession(storage: Storage, steps: number) {
-  const session = await storage.createSession({});
-  const saver = await storage.getCheckpointer();
+interface Cost {
+  statements: number;
+  /** Rows that were read. */
+  rows: number;
+  /** What travels to the database, and from it. */
+  sent: number;
+  read: number;
+}
+
+const NOTHING: Cost = { statements: 0, rows: 0, sent: 0, read: 0 };
+
+/** Counts what a transaction asks for and gets: the same on a fast machine and on a slow one. */
+function counting(db: Database, cost: Cost): Database {
+  const size = (value: SqlValue) => (typeof value === "object" || typeof value === "string" ? (value?.length ?? 0) : 8);
+  const count = (statements: readonly Statement[], results: readonly QueryResult[]) => {
+    const rows = results.flatMap((result) => result.rows);
+    cost.statements += statements.length;
+    cost.rows += rows.length;
+    cost.sent += statements.flatMap(({ params }) => params).reduce<number>((sum, value) => sum + size(value), 0);
+    cost.read += rows.flatMap((row) => Object.values(row)).reduce<number>((sum, value) => sum + size(value), 0);
+  };
+  function* counted<T>(body: Tx<T>): Tx<T> {
+    let step = body.next();
+    while (!step.done) {
+      const results = yield step.value;
+      count(step.value, results);
+      step = body.next(results);
+    }
+    return step.value;
+  }
+  return { ...db, transaction: (body) => db.transaction(() => counted(body())) };
+}
+
+/** What it takes to fork a session of so many steps, and to take it back by five. */
+async function costsOf({ ctx, saver }: OpenDatabase, cost: Cost, steps: number): Promise<{ fork: Cost; rewind: Cost }> {
+  const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+  const timeline = createTimelineStore(ctx);
   const messages: unknown[] = [];
   const ids: string[] = [];
-  let at: string | Awaited<ReturnType<typeof put>> = session.thread_id;
+  let at: string | Awaited<ReturnType<typeof put>> = thread_id;
   for (let i = 0; i < steps; i++) {
     messages.push(human(`m${i}`, "x".repeat(450)));
     at = await put(saver, at, { messages: [...messages] }, { step: i });
     ids.push(at.checkpoint.id);
   }
-  return { session_id: session.id, ids };
-}
-
-async function least(rounds: number, work: () => Promise<unknown>): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round++) {
-    const start = performance.now();
+  const measured = async (work: () => Promise<unknown>) => {
+    Object.assign(cost, NOTHING);
     await work();
-    best = Math.min(best, performance.now() - start);
-  }
-  return best;
+    return { ...cost };
+  };
+  const fork = await measured(() => timeline.forkSession({ session_id, files: true }));
+  const way = { session_id, checkpoint_id: ids.at(-5) ?? "", expected_head: ids.at(-1) ?? "", conversation: true };
+  return { fork, rewind: await measured(() => timeline.rewindSession(way)) };
 }
 
-describe("a thread of 2,000 steps against one of 20", () => {
-  it("is forked and rewound at the same cost, and a fork adds under 50 KB", { timeout: 120_000 }, async () => {
-    const dir = createMemoryDir();
-    const path = join(dir.path, "state.db");
-    const storage = await openStorage(path);
-    const sizes = openSqlite({ path });
-    try {
-      const cost = async (steps: number) => {
-        const { session_id, ids } = await longSession(storage, steps);
-        const fork = await least(12, () => storage.timeline.forkSession({ session_id, files: true }));
-        let previous = ids.at(-1) ?? "";
-        const back = ids.at(-5) ?? "";
-        const rewind = await least(12, async () => {
-          const at = { session_id, expected_head: previous, conversation: true };
-          ({ head: previous } = await storage.timeline.rewindSession({ ...at, checkpoint_id: back }));
-        });
-        return { session_id, fork, rewind };
-      };
-      const short = await cost(20);
-      const long = await cost(2_000);
-      // A hundred times as long: what grows with the thread is far beyond this, and a busy machine is not.
-      expect(long.fork / short.fork).toBeLessThanOrEqual(10);
-      expect(long.rewind / short.rewind).toBeLessThanOrEqual(10);
-      const before = await sizes.size();
-      for (let i = 0; i < 10; i++) await storage.timeline.forkSession({ session_id: long.session_id, files: true });
-      expect(((await sizes.size()) - before) / 10).toBeLessThan(50_000);
-    } finally {
-      await sizes.close();
-      await storage.close();
-      dir.remove();
-    }
+const SHORT = 40;
+const LONG = 400;
+
+describe.each(savers)(`a thread of ${LONG} steps against one of ${SHORT}, on $name`, ({ run }) => {
+  it("is forked and rewound by as many statements over as many rows, and a fork sends under 50 KB", () => {
+    const cost = { ...NOTHING };
+    return run(
+      async (open) => {
+        const short = await costsOf(open, cost, SHORT);
+        const long = await costsOf(open, cost, LONG);
+        for (const work of ["fork", "rewind"] as const) {
+          expect(long[work].statements).toBeGreaterThan(0);
+          expect(long[work].statements).toBe(short[work].statements);
+          expect(long[work].rows).toBe(short[work].rows);
+          expect(long[work].read).toBeLessThan(short[work].read * 1.5);
+          expect(long[work].sent).toBeLessThan(short[work].sent * 1.5);
+        }
+        expect(long.fork.sent).toBeLessThan(50_000);
+      },
+      (db) => counting(db, cost),
+    );
   });
 });
