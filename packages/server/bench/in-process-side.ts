@@ -2,10 +2,13 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepagents";
+import { type AgentMiddleware, todoListMiddleware } from "langchain";
 import { z } from "zod";
 import { builtinAgents } from "../src/agent/builtin-agents.ts";
 import { OfflineModel } from "../src/model/offline/offline-model.ts";
 import { createGuardedFetch } from "../src/outgoing/guarded-fetch.ts";
+import { createPlanTool } from "../src/runtime/plan-mode.ts";
+import { createTaskNotes } from "../src/runtime/task-notes.ts";
 import { createBuiltinTools } from "../src/tool/builtin-tools.ts";
 import { LOOK_UP, type Side, WORKLOADS } from "./workload.ts";
 
@@ -17,7 +20,8 @@ const RECURSION_LIMIT = 1_000;
  */
 export function openInProcessSide(): Side {
   const agent = builtinAgents([]).find(({ name }) => name === "default");
-  const builtins = createBuiltinTools({ fetch: createGuardedFetch() }).map(
+  const own = [createPlanTool(async () => undefined), ...createTaskNotes({ changeTask: refuse })];
+  const builtins = [...createBuiltinTools({ fetch: createGuardedFetch() }), ...own].map(
     ({ name, description, schema }) =>
       new DynamicStructuredTool({ name, description, schema: schema as z.ZodObject, func: async () => "" }),
   );
@@ -32,6 +36,8 @@ export function openInProcessSide(): Side {
     model: new OfflineModel(),
     systemPrompt: agent?.system_prompt ?? "",
     tools: [...builtins, lookUp],
+    // The default agent plans: it is a step of its graph, with us or without.
+    middleware: [todoListMiddleware()] as unknown as AgentMiddleware[],
   });
   return {
     commits: () => 0,
@@ -49,6 +55,10 @@ export function openInProcessSide(): Side {
     },
     close: async () => undefined,
   };
+}
+
+function refuse(): never {
+  throw new Error("no run of the benchmark takes notes");
 }
 
 /** The graph's own stream of messages loses tokens when several run at once (they wait in a queue, and the stream ends first). */

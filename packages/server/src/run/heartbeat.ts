@@ -16,9 +16,10 @@ const BEATS_PER_LEASE = 3;
 export interface Heartbeat {
   /**
    * Renews the lease now if it has run out unnoticed, because the process was stopped or busy. Until somebody else has
-   * claimed the run it is still this node's, and this node itself must not be the one who claims it.
+   * claimed the run it is still this node's, and this node itself must not be the one who claims it. Undefined for one
+   * that has not run out, which nearly none has.
    */
-  catchUp(): Promise<void>;
+  catchUp(): Promise<void> | undefined;
   /** Asks at once how the lease stands: somebody may want the run aborted. */
   look(): void;
   stop(): void;
@@ -68,8 +69,6 @@ export function startHeartbeat({ storage, lease, lease_ms, onLost, onAbort }: He
   return {
     stop,
     look: () => void beat(),
-    catchUp: async () => {
-      if (performance.now() > validUntil) await beat();
-    },
+    catchUp: () => (performance.now() > validUntil ? beat() : undefined),
   };
 }

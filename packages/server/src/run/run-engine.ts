@@ -100,11 +100,11 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
         agent_revision,
         on_busy: on_busy === "reject" ? "reject" : "enqueue",
       });
-      wake(1); // where commits are shared (SQLite), the claim is in the one that admits the run
+      wake(run.session_id); // where commits are shared (SQLite), the claim is in the one that admits the run
       const { run: made } = await admitted;
       // A claim that came with it is told of a moment later. Without one (PostgreSQL) it is claimed now.
       setImmediate(() => {
-        if (!active.has(made.id)) wake(1);
+        if (!active.has(made.id)) wake(run.session_id);
       });
       return admitted;
     },

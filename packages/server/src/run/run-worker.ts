@@ -35,7 +35,7 @@ export interface RunHandle {
   /** Finds out now whether somebody wants it aborted, rather than at the next beat. */
   look(): void;
   /** Takes back a lease that ran out unnoticed, if nobody else has it. */
-  catchUp(): Promise<void>;
+  catchUp(): Promise<void> | undefined;
   finished: Promise<void>;
 }
 

@@ -166,7 +166,9 @@ function causeOf(error: unknown): unknown {
 /** Runs the graph until it stops. What it writes to its stream is told as it is written, not as somebody reads it. */
 async function drive({ agent, scope }: Running, given: unknown, config: object): Promise<Driven> {
   const writer = createStreamWriter(scope);
-  const stream = await agent.graph.stream(given, { ...config, writer, streamMode: "values" });
+  // Of an agent of ours only the conversation is looked at; reading every channel at every step took longer than some steps.
+  const outputKeys = agent.custom ? {} : { outputKeys: ["messages"] };
+  const stream = await agent.graph.stream(given, { ...config, ...outputKeys, writer, streamMode: "values" });
   const driven: Driven = { output: {}, asks: false };
   for await (const chunk of stream) {
     driven.output = chunk;

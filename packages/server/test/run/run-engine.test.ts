@@ -102,6 +102,25 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect((await storage.listMessagesForSession(session.id)).map(({ content }) => content)).toEqual(["hello"]);
   });
 
+  it("gives a place that is free to the next in line, not to who has just had it; nothing waits for a poll", async () => {
+    const gate = Promise.withResolvers<void>();
+    const order: unknown[] = [];
+    const execute: Executor["execute"] = async ({ claimed }) => {
+      order.push(claimed.input);
+      await gate.promise;
+      return SUCCEEDED;
+    };
+    const { storage, engine } = await start(backend, execute, { max_runs: 1, poll_ms: 60_000 });
+    const [a, b] = [await storage.createSession({}), await storage.createSession({})];
+    await submit(engine, a.id, "a, first");
+    await expect.poll(() => order, { timeout: 20_000 }).toHaveLength(1);
+    await submit(engine, b.id, "b");
+    await submit(engine, a.id, "a, second");
+    gate.resolve();
+    await eventsUntilDone(storage, a.id, 2);
+    expect(order).toEqual([{ content: "a, first" }, { content: "b" }, { content: "a, second" }]);
+  });
+
   it("runs a session's messages one after the other, and different sessions side by side", async () => {
     const active = new Map<string, number>();
     const order: string[] = [];
@@ -264,7 +283,11 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
       ...storage,
       renewLease: (...args) => back.promise.then(() => storage.renewLease(...args)),
     };
-    const { engine, settled, errors } = await startEngine(unreachable, untilAborted, { lease_ms: 500 });
+    // Nor does it look for runs: a look that was under way when the lease ran out would find this one.
+    const { engine, settled, errors } = await startEngine(unreachable, untilAborted, {
+      lease_ms: 500,
+      poll_ms: 60_000,
+    });
     const { id: session_id } = await storage.createSession({});
     const run = await submit(engine, session_id);
     await expect.poll(() => engine.active).toEqual([run.id]);
