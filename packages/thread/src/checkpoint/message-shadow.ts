@@ -4,7 +4,8 @@ import type { Shadow } from "./shadow.ts";
 /**
  * Most of what a long list holds are messages, of few kinds. Their members are read by name here, one function for each
  * kind so that the engine meets one shape of object in it: that takes it half as long as going through whatever they have.
- * In a shadow a message takes its kind, its keys (so that a member which came or went is noticed) and its members.
+ * In a shadow a message takes its kind, its keys (so that a member which came or went is noticed), which of its members
+ * were empty objects (as most are: they have no part of their own in the shadow) and its members.
  */
 type MessageKind = typeof AI | typeof TOOL | typeof OTHER;
 const AI = -3;
@@ -41,14 +42,27 @@ function membersOf(kind: MessageKind): readonly (keyof Members)[] {
 }
 
 export function castMessage(message: object, kind: MessageKind, keys: readonly string[], shadow: Shadow): void {
-  shadow.push(message, kind, keys);
+  const { additional_kwargs, response_metadata } = message as Members;
+  const empty =
+    (isEmptyObject(additional_kwargs) ? NO_KWARGS : 0) | (isEmptyObject(response_metadata) ? NO_METADATA : 0);
+  shadow.push(message, kind, keys, empty);
   for (const key of membersOf(kind)) shadow.push((message as Members)[key]);
+}
+
+/** Whether the message's own part of the shadow says all there is to say of the member. */
+export function isToldByMessage(key: string, value: unknown): boolean {
+  return (key === "additional_kwargs" || key === "response_metadata") && isEmptyObject(value);
+}
+
+function isEmptyObject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.keys(value).length === 0;
 }
 
 /** How many places a message takes after its kind. */
 export function messagePlaces(kind: number): number {
-  if (kind === AI) return 1 + OF_AI.length;
-  return kind === TOOL ? 1 + OF_TOOL.length : 1 + COMMON.length;
+  if (kind === AI) return 2 + OF_AI.length;
+  return kind === TOOL ? 2 + OF_TOOL.length : 2 + COMMON.length;
 }
 
 export function isSameMessage(message: object, kind: number, shadow: Shadow, at: number): boolean {
@@ -59,44 +73,56 @@ export function isSameMessage(message: object, kind: number, shadow: Shadow, at:
 function isSameAi(message: Members, shadow: Shadow, at: number): boolean {
   return (
     hasKeys(message, shadow[at] as readonly string[]) &&
-    Object.is(message.lc_kwargs, shadow[at + 1]) &&
-    Object.is(message.id, shadow[at + 2]) &&
-    Object.is(message.name, shadow[at + 3]) &&
-    Object.is(message.content, shadow[at + 4]) &&
-    Object.is(message.additional_kwargs, shadow[at + 5]) &&
-    Object.is(message.response_metadata, shadow[at + 6]) &&
-    Object.is(message.tool_calls, shadow[at + 7]) &&
-    Object.is(message.invalid_tool_calls, shadow[at + 8]) &&
-    Object.is(message.usage_metadata, shadow[at + 9])
+    areEmpty(message, shadow[at + 1] as number) &&
+    Object.is(message.lc_kwargs, shadow[at + 2]) &&
+    Object.is(message.id, shadow[at + 3]) &&
+    Object.is(message.name, shadow[at + 4]) &&
+    Object.is(message.content, shadow[at + 5]) &&
+    Object.is(message.additional_kwargs, shadow[at + 6]) &&
+    Object.is(message.response_metadata, shadow[at + 7]) &&
+    Object.is(message.tool_calls, shadow[at + 8]) &&
+    Object.is(message.invalid_tool_calls, shadow[at + 9]) &&
+    Object.is(message.usage_metadata, shadow[at + 10])
   );
 }
 
 function isSameTool(message: Members, shadow: Shadow, at: number): boolean {
   return (
     hasKeys(message, shadow[at] as readonly string[]) &&
-    Object.is(message.lc_kwargs, shadow[at + 1]) &&
-    Object.is(message.id, shadow[at + 2]) &&
-    Object.is(message.name, shadow[at + 3]) &&
-    Object.is(message.content, shadow[at + 4]) &&
-    Object.is(message.additional_kwargs, shadow[at + 5]) &&
-    Object.is(message.response_metadata, shadow[at + 6]) &&
-    Object.is(message.status, shadow[at + 7]) &&
-    Object.is(message.tool_call_id, shadow[at + 8]) &&
-    Object.is(message.metadata, shadow[at + 9]) &&
-    Object.is(message.artifact, shadow[at + 10])
+    areEmpty(message, shadow[at + 1] as number) &&
+    Object.is(message.lc_kwargs, shadow[at + 2]) &&
+    Object.is(message.id, shadow[at + 3]) &&
+    Object.is(message.name, shadow[at + 4]) &&
+    Object.is(message.content, shadow[at + 5]) &&
+    Object.is(message.additional_kwargs, shadow[at + 6]) &&
+    Object.is(message.response_metadata, shadow[at + 7]) &&
+    Object.is(message.status, shadow[at + 8]) &&
+    Object.is(message.tool_call_id, shadow[at + 9]) &&
+    Object.is(message.metadata, shadow[at + 10]) &&
+    Object.is(message.artifact, shadow[at + 11])
   );
 }
 
 function isSameOther(message: Members, shadow: Shadow, at: number): boolean {
   return (
     hasKeys(message, shadow[at] as readonly string[]) &&
-    Object.is(message.lc_kwargs, shadow[at + 1]) &&
-    Object.is(message.id, shadow[at + 2]) &&
-    Object.is(message.name, shadow[at + 3]) &&
-    Object.is(message.content, shadow[at + 4]) &&
-    Object.is(message.additional_kwargs, shadow[at + 5]) &&
-    Object.is(message.response_metadata, shadow[at + 6])
+    areEmpty(message, shadow[at + 1] as number) &&
+    Object.is(message.lc_kwargs, shadow[at + 2]) &&
+    Object.is(message.id, shadow[at + 3]) &&
+    Object.is(message.name, shadow[at + 4]) &&
+    Object.is(message.content, shadow[at + 5]) &&
+    Object.is(message.additional_kwargs, shadow[at + 6]) &&
+    Object.is(message.response_metadata, shadow[at + 7])
   );
+}
+
+const NO_KWARGS = 1;
+const NO_METADATA = 2;
+
+function areEmpty(message: Members, which: number): boolean {
+  if ((which & NO_KWARGS) !== 0) for (const _ in message.additional_kwargs as object) return false;
+  if ((which & NO_METADATA) !== 0) for (const _ in message.response_metadata as object) return false;
+  return true;
 }
 
 function hasKeys(message: object, keys: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import { isDerivedField, isWholeMessage, messageName } from "./langchain-class.ts";
-import { castMessage, isSameMessage, messageKind, messagePlaces } from "./message-shadow.ts";
+import { castMessage, isSameMessage, isToldByMessage, messageKind, messagePlaces } from "./message-shadow.ts";
 
 /**
  * What an object and everything below it looked like when it was stored, laid out flat: for each container itself, what
@@ -79,7 +79,10 @@ function castObject(value: object, isMessage: boolean, shadow: Shadow): boolean 
   if (kind !== null) castMessage(object, kind, keys, shadow);
   else if (keys.length === 0) shadow.push(object, EMPTY_OBJECT);
   else shadow.push(object, OBJECT, keys, ...keys.map((key) => object[key]));
-  return keys.every((key) => (isMessage && isDerivedField(key)) || castMember(object[key], shadow));
+  return keys.every((key) => {
+    if (isMessage && isDerivedField(key)) return true;
+    return (kind !== null && isToldByMessage(key, object[key])) || castMember(object[key], shadow);
+  });
 }
 
 function castArray(array: unknown[], shadow: Shadow): boolean {
