@@ -10,8 +10,8 @@ import { startDocker } from "../../../../testing/docker.ts";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { compose, type Runtime } from "../../src/compose.ts";
 import { loadConfig } from "../../src/config.ts";
+import { dataOf, eventsOf, type Started, send } from "../runtime/started-runtime.ts";
 import { findProcesses, until } from "../sandbox/wait-for.ts";
-import { dataOf, eventsOf, type Started, send } from "./started-runtime.ts";
 
 const bubblewrap = findBubblewrap();
 const engine = await startDocker();
@@ -76,7 +76,7 @@ function recovery(name: string, env: Record<string, string>): void {
   /** Has another process work on the message, and ends that while the command runs. */
   async function endNodeDuring(signal: "SIGKILL" | "SIGTERM"): Promise<string> {
     const run_id = await send(started, ASK);
-    const program = join(import.meta.dirname, "children/run-node.ts");
+    const program = join(import.meta.dirname, "../runtime/children/run-node.ts");
     const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
     const args = [...flags, program, uri(), dir.path, JSON.stringify(env)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });

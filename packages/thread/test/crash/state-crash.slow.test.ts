@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createSqlSessionStore } from "../src/chat/sql-session-store.ts";
-import { openStorage } from "../src/open-storage.ts";
-import { createTasks } from "../src/task/tasks.ts";
-import { startChild } from "./child.ts";
-import { databases } from "./databases.ts";
+import { createSqlSessionStore } from "../../src/chat/sql-session-store.ts";
+import { openStorage } from "../../src/open-storage.ts";
+import { createTasks } from "../../src/task/tasks.ts";
+import { startChild } from "../child.ts";
+import { databases } from "../databases.ts";
 
 interface Kill {
   point: "statement" | "commit" | "committed";
