@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
 import type { HttpSide } from "./http-side.ts";
 import { type Kill, measureKill } from "./measure-kill.ts";
-import { measureRate, type Rate } from "./measure-rate.ts";
+import { measureRate, type Rate, type Running } from "./measure-rate.ts";
 import { type IdleStreams, measureIdle, measureReconnects } from "./measure-streams.ts";
 
 export interface Sample {
@@ -47,10 +47,10 @@ export async function measureHttp(
 
 /** Every part on a fresh server and an empty folder but the rates, which share a warm one. */
 async function measure(side: HttpSide, plan: Plan): Promise<Sample> {
-  const rates = await withServer(side, async ({ client }) => {
-    await measureRate(client, WARM_UPS, WARM_UPS * 2);
+  const rates = await withServer(side, async (running) => {
+    await measureRate(running, WARM_UPS, WARM_UPS * 2);
     const found: Rate[] = [];
-    for (const [at_once, runs] of plan.runs) found.push(await measureRate(client, at_once, runs));
+    for (const [at_once, runs] of plan.runs) found.push(await measureRate(running, at_once, runs));
     return found;
   });
   const load = loadavg()[0] ?? 0;
@@ -61,8 +61,6 @@ async function measure(side: HttpSide, plan: Plan): Promise<Sample> {
   dir.remove();
   return { side: side.name, rates, reconnects, idle, kill, load };
 }
-
-type Running = { server: Awaited<ReturnType<HttpSide["start"]>>; client: ReturnType<HttpSide["connect"]> };
 
 async function withServer<T>(side: HttpSide, work: (running: Running) => Promise<T>): Promise<T> {
   const dir = createTempDir("cognition-bench-");

@@ -1,13 +1,21 @@
 import type { SideClient, Timing } from "./http-side.ts";
+import type { ServerProcess } from "./server-process.ts";
 
 export interface Rate {
   readonly at_once: number;
   readonly runs_per_second: number;
+  /** Of the server alone. Unlike the rate it says the same on a machine that others use as well. */
+  readonly cpu_ms_per_run: number;
   readonly timings: readonly Timing[];
 }
 
+export interface Running {
+  readonly server: ServerProcess;
+  readonly client: SideClient;
+}
+
 /** So many lanes, each with one run after the other, every run on a thread of its own that was made beforehand. */
-export async function measureRate(client: SideClient, at_once: number, runs: number): Promise<Rate> {
+export async function measureRate({ server, client }: Running, at_once: number, runs: number): Promise<Rate> {
   const threads = await createThreads(client, runs);
   const timings: Timing[] = [];
   async function lane(): Promise<void> {
@@ -15,9 +23,12 @@ export async function measureRate(client: SideClient, at_once: number, runs: num
       timings.push(await client.run(thread, `Echo of ${thread}`));
     }
   }
+  const cpu = await server.cpuMs();
   const start = performance.now();
   await Promise.all(Array.from({ length: at_once }, lane));
-  return { at_once, runs_per_second: (runs / (performance.now() - start)) * 1_000, timings };
+  const ms = performance.now() - start;
+  const cpu_ms_per_run = ((await server.cpuMs()) - cpu) / runs;
+  return { at_once, runs_per_second: (runs / ms) * 1_000, cpu_ms_per_run, timings };
 }
 
 /** A few at a time: what is measured is runs, and no server should choke on what comes before. */

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Memory, Told } from "./tell-parent.ts";
+import type { Memory, Question, Told } from "./tell-parent.ts";
 
 /** A server in a process of its own, whose log goes nowhere. */
 export interface ServerProcess {
   readonly url: string;
   memory(): Promise<Memory>;
+  /** What it has used of a processor so far. */
+  cpuMs(): Promise<number>;
   /** With SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -28,14 +30,23 @@ export async function startProcess(program: string, args: readonly string[]): Pr
   ended.catch(() => undefined); // told to whoever waits
   const said = await Promise.race([told(child), ended]);
   if (!("url" in said)) throw new Error(`${program} said something else first`);
+  function ask(question: Question): Promise<Told> {
+    const answer = told(child);
+    child.send(question);
+    return Promise.race([answer, ended]);
+  }
+
   return {
     url: said.url,
     memory: async () => {
-      const answer = told(child);
-      child.send("memory");
-      const line = await Promise.race([answer, ended]);
+      const line = await ask("memory");
       if (!("memory" in line)) throw new Error(`${program} said something else`);
       return line.memory;
+    },
+    cpuMs: async () => {
+      const line = await ask("cpu_ms");
+      if (!("cpu_ms" in line)) throw new Error(`${program} said something else`);
+      return line.cpu_ms;
     },
     kill: async () => {
       child.kill("SIGKILL");

@@ -12,6 +12,7 @@ export interface RateCell {
   readonly side: string;
   readonly at_once: number;
   readonly runs_per_second: number;
+  readonly cpu_ms_per_run: number;
   readonly first_event_ms: Spread;
   readonly whole_ms: Spread;
 }
@@ -70,6 +71,7 @@ function rateCell(side: string, at_once: number, samples: readonly Sample[]): Ra
     side,
     at_once,
     runs_per_second: median(rates.map(({ runs_per_second }) => runs_per_second)),
+    cpu_ms_per_run: median(rates.map(({ cpu_ms_per_run }) => cpu_ms_per_run)),
     first_event_ms: spread(timings.map(({ first_event_ms }) => first_event_ms)),
     whole_ms: spread(timings.map(({ whole_ms }) => whole_ms)),
   };

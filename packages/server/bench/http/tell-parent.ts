@@ -1,5 +1,5 @@
 /** What a server says to the benchmark that started it; its own output is left to its log. */
-export type Told = { readonly url: string } | { readonly memory: Memory };
+export type Told = { readonly url: string } | { readonly memory: Memory } | { readonly cpu_ms: number };
 
 export interface Memory {
   readonly rss: number;
@@ -7,14 +7,23 @@ export interface Memory {
   readonly held: number;
 }
 
+export type Question = "memory" | "cpu_ms";
+
 /** Says where the server is, and from then on, whenever it is asked, what it takes. */
 export function tellParent(url: string): void {
-  process.on("message", () => tell({ memory: measure() }));
+  process.on("message", (question: Question) =>
+    tell(question === "memory" ? { memory: measure() } : { cpu_ms: cpuMs() }),
+  );
   tell({ url });
 }
 
 function tell(line: Told): void {
   process.send?.(line);
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 function measure(): Memory {
