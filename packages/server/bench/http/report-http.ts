@@ -40,7 +40,7 @@ function rateTable({ rates }: HttpSummary): Table {
 
 function streamTable({ streams }: HttpSummary): Table {
   return {
-    head: ["side", "reconnect p50 ms", "p99 ms", "idle stream RSS", "of it held", "accepted", "ended", "last after ms"],
+    head: ["side", "reconnect p50 ms", "p99 ms", "idle stream RSS", "held", "accepted", "ended", "last after ms"],
     rows: streams.map((cell) => [
       cell.side,
       number(cell.reconnect_ms.p50),
@@ -86,13 +86,13 @@ The sides ran in turn, ${plan.rounds} rounds; each run on a thread of its own. R
 - first event: from sending the message to the first event that the SDK gives.
 - whole run: until the stream has ended.
 - server CPU: of the server's process alone. Where other work shares the machine, a side that computes falls behind one that
-  mostly waits; this figure does not.
+  mostly waits; this figure changes far less.
 
 ${asMarkdown(rateTable(summary))}
 
 - reconnect: a GET with \`Last-Event-ID\` on a run that goes on, until the first byte of the answer's body.
-- idle stream: what each of ${plan.idle_streams} streams of runs that say nothing adds to the server's memory: to its RSS, and of it to
-  JavaScript objects and buffers after a garbage collection.
+- idle stream: what each of ${plan.idle_streams} streams of runs that say nothing adds to the server's memory: to its RSS, which fills
+  pages that were free before, and (held) to JavaScript objects and buffers after a garbage collection.
 - accepted, ended: ${plan.killed_runs} runs of half a second are accepted in each round, the server is killed with \`kill -9\` and started
   again; how many of them had succeeded within 30 s, and how long after the restart the last one had.
 
