@@ -27,6 +27,8 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Appended to a select whose rows the transaction will change. */
   readonly lockRows: string;
+  /** Appended to a select: the row is held as an update of it would, and rows that refer to it may still be made. */
+  readonly holdRow: string;
   /** SQL that is true when the JSON object in `column` has the string member (key, value), both parameters. */
   hasMember(column: string): string;
   /** SQL that is true when a message's content in `column`, a JSON string or an array of blocks, has any words. */
@@ -51,6 +53,8 @@ export const sqliteDialect: Dialect = {
   nowMs: "cast(unixepoch('subsec') * 1000 as integer)",
   skipLocked: "",
   lockRows: "",
+  // A write transaction is alone from its beginning.
+  holdRow: "",
   hasMember: (column) => `exists (select 1 from json_each(${column}) member where member.key = ? and member.value = ?)`,
   hasWords: (column) => `case when json_type(${column}) = 'array' then exists (select 1 from json_each(${column}) block
     where json_type(block.value, '$.text') = 'text' and json_extract(block.value, '$.text') <> '') else ${column} <> '""' end`,
@@ -79,6 +83,7 @@ export const postgresDialect: Dialect = {
   nowMs: "(extract(epoch from clock_timestamp()) * 1000)::bigint",
   skipLocked: " for update skip locked",
   lockRows: " for update",
+  holdRow: " for no key update",
   hasMember: (column) => `(${column}::jsonb ->> ?::text) = ?::text`,
   // Without its escapes: U+0000 and half a surrogate pair are valid in JSON, and PostgreSQL refuses to look into it.
   hasWords: (column) => `case when left(${column}, 1) = '[' then exists (select 1
