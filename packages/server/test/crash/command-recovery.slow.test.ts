@@ -1,21 +1,16 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { StoredEvent } from "@cognition/contract";
-import { openStorage, type Storage } from "@cognition/thread";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dirname } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { findBubblewrap } from "../../../../testing/bubblewrap.ts";
 import { startDocker } from "../../../../testing/docker.ts";
-import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
-import { compose, type Runtime } from "../../src/compose.ts";
-import { loadConfig } from "../../src/config.ts";
-import { dataOf, eventsOf, type Started, send } from "../runtime/started-runtime.ts";
+import { openRecoveryScene, outputSeen, type RecoveryScene } from "../runtime/recovery-scene.ts";
+import { dataOf, eventsOf } from "../runtime/started-runtime.ts";
 import { findProcesses, until } from "../sandbox/wait-for.ts";
 
 const bubblewrap = findBubblewrap();
 const engine = await startDocker();
 const PATH = process.env["PATH"] ?? "";
+/** How long the command takes that a server is killed in the middle of. */
+const SECONDS = inject("short") ? 3 : 20;
 
 recovery("local", { PATH });
 if ("file" in bubblewrap)
@@ -32,97 +27,56 @@ if ("host" in engine) {
   });
 } else describe.skip(`docker: ${engine.missing}`, () => {});
 
+const JOB = "echo begun >> count; echo first; while [ ! -e go ]; do sleep 0.02; done; echo last\n";
+
 /** The whole server, killed or replaced in the middle of a command. */
 function recovery(name: string, env: Record<string, string>): void {
-  let dir: TempDir;
-  let storage: Storage;
-  let started: Started;
-  let runtime: Runtime;
+  let scene: RecoveryScene;
 
   beforeEach(async () => {
-    dir = createTempDir();
-    storage = await openStorage(uri());
-    // It accepts messages, and works on none until it is started.
-    runtime = await open();
-    const session = await storage.createSession({ workspace_path: "work" });
-    started = { storage, runtime, session, root: dir.path, folder: join(dir.path, "work"), errors: [] };
-    mkdirSync(started.folder);
+    scene = await openRecoveryScene(env);
   });
+  afterEach(() => scene.close());
 
-  afterEach(async () => {
-    await runtime.sandboxes.remove(started.session.id);
-    await runtime.close(0);
-    await storage.close();
-    dir.remove();
-  });
-
-  const uri = () => `sqlite://${join(dir.path, "state.db")}`;
-  const open = () =>
-    compose({
-      storage,
-      workspace_root: dir.path,
-      env,
-      config: loadConfig({ env, cwd: dir.path }).config,
-      engine: { lease_ms: 2_000, poll_ms: 20 },
-      onError: (error) => started.errors.push(error),
+  describe(`${name}: a command that outlives its server`, { timeout: 180_000 }, () => {
+    it(`is taken up after SIGKILL in the middle of its ${SECONDS} s: every line of it once, and it ran once`, async () => {
+      const lines = SECONDS * 2;
+      const said = [...Array.from({ length: lines }, (_, n) => `line ${n + 1}`), "end"];
+      // It can't end before it is taken up, however long that takes.
+      const loop = `n=1; while [ $n -le ${lines} ]; do echo line $n; echo $n >> told; n=$((n + 1)); sleep 0.5; done`;
+      scene.write("job.sh", `echo begun >> count; ${loop}; while [ ! -e go ]; do sleep 0.05; done; echo end\n`);
+      const isInTheMiddle = () => scene.lines("told").length >= lines / 3;
+      const { ended } = await scene.takeOver(await scene.endNodeDuring("SIGKILL", () => exists(isInTheMiddle)));
+      scene.write("go", "");
+      const events = await ended;
+      expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", exit_code: 0 }]);
+      expect(String(dataOf(events, "tool_result")[0]?.["output"])).toContain(`${said.join("\n")}\n`);
+      expect(outputSeen(events)).toBe(`${said.join("\n")}\n`);
+      expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+      expect(scene.lines("count")).toEqual(["begun"]);
+      expect(scene.lines("told")).toHaveLength(lines);
+      expect(scene.started.errors).toEqual([]);
     });
-  const at = (file: string) => join(started.folder, file);
-  const write = (file: string, text: string) => writeFileSync(at(file), text);
-  const begun = () => until(() => existsSync(at("count")), 60_000);
-  const times = () => readFileSync(at("count"), "utf8").split("\n").length - 1;
-  const JOB = "echo begun >> count; echo first; while [ ! -e go ]; do sleep 0.02; done; echo last\n";
-  const ASK = "Run the command: sh job.sh";
 
-  /** Has another process work on the message, and ends that while the command runs. */
-  async function endNodeDuring(signal: "SIGKILL" | "SIGTERM"): Promise<string> {
-    const run_id = await send(started, ASK);
-    const program = join(import.meta.dirname, "../runtime/children/run-node.ts");
-    const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
-    const args = [...flags, program, uri(), dir.path, JSON.stringify(env)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
-    const ended = once(child, "exit");
-    await begun();
-    child.kill(signal);
-    await ended;
-    return run_id;
-  }
-
-  /** What a client that heeds `discard_after` has seen in the end. */
-  function outputOf(events: readonly StoredEvent[]): string {
-    const void_after = Math.max(0, ...dataOf(events, "status").map(({ discard_after = 0 }) => Number(discard_after)));
-    const resumed = events.findLast(({ event, data }) => event === "status" && "discard_after" in data)?.id ?? 0;
-    const valid = events.filter(({ id }) => id <= void_after || id > resumed);
-    return dataOf(valid, "tool_output").reduce((text, { content }) => text + content, "");
-  }
-
-  describe(`${name}: a command that outlives its server`, { timeout: 120_000 }, () => {
-    it.each(["SIGKILL", "SIGTERM"] as const)(
-      "is taken up after %s: its result is whole, and it ran once",
-      async (signal) => {
-        write("job.sh", JOB);
-        const run_id = await endNodeDuring(signal);
-        runtime.engine.start();
-        const ended = eventsOf(started, run_id);
-        await until(async () => (await storage.getRun(run_id)).attempt === 2, 60_000);
-        write("go", "");
-        const events = await ended;
-        expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", exit_code: 0 }]);
-        expect(String(dataOf(events, "tool_result")[0]?.["output"])).toContain("first\nlast\n");
-        expect(outputOf(events)).toBe("first\nlast\n");
-        expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
-        expect(times()).toBe(1);
-        expect(started.errors).toEqual([]);
-      },
-    );
+    it("is taken up after SIGTERM: its result is whole, and it ran once", async () => {
+      scene.write("job.sh", JOB);
+      const { ended } = await scene.takeOver(await scene.endNodeDuring("SIGTERM"));
+      scene.write("go", "");
+      const events = await ended;
+      expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", exit_code: 0 }]);
+      expect(outputSeen(events)).toBe("first\nlast\n");
+      expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+      expect(scene.lines("count")).toEqual(["begun"]);
+      expect(scene.started.errors).toEqual([]);
+    });
 
     it("is dead after an abort that follows the takeover", async () => {
       const seconds = `${4000 + (process.pid % 1000)}.${name.length}`;
-      write("job.sh", `echo begun >> count; setsid sleep ${seconds} & exec sleep ${seconds}\n`);
-      const run_id = await endNodeDuring("SIGKILL");
+      const { runtime, started } = scene;
+      scene.write("job.sh", `echo begun >> count; setsid sleep ${seconds} & exec sleep ${seconds}\n`);
+      const run_id = await scene.endNodeDuring("SIGKILL");
       await until(() => findProcesses(`sleep ${seconds}`).length === 2);
-      runtime.engine.start();
-      const ended = eventsOf(started, run_id);
-      await until(async () => (await storage.getRun(run_id)).attempt === 2, 60_000);
+      const { ended } = await scene.takeOver(run_id);
       const sandbox = await runtime.sandboxes.open(started.session.id, started.folder);
       await until(() => sandbox.running().length === 1);
       await runtime.engine.abort(started.session.id);
@@ -134,8 +88,9 @@ function recovery(name: string, env: Record<string, string>): void {
 
     it("is stopped when its run was aborted while there was no server", async () => {
       const seconds = `${5000 + (process.pid % 1000)}.${name.length}`;
-      write("job.sh", `echo begun >> count; exec sleep ${seconds}\n`);
-      const run_id = await endNodeDuring("SIGKILL");
+      const { runtime, started } = scene;
+      scene.write("job.sh", `echo begun >> count; exec sleep ${seconds}\n`);
+      const run_id = await scene.endNodeDuring("SIGKILL");
       await until(() => findProcesses(`sleep ${seconds}`).length === 1);
       await runtime.engine.abort(started.session.id);
       runtime.engine.start();
@@ -146,13 +101,24 @@ function recovery(name: string, env: Record<string, string>): void {
     });
 
     it("is of unknown outcome for a machine that does not know it", async () => {
-      write("job.sh", JOB);
-      const run_id = await endNodeDuring("SIGKILL");
+      const { runtime, started } = scene;
+      scene.write("job.sh", JOB);
+      const run_id = await scene.endNodeDuring("SIGKILL");
       await runtime.sandboxes.remove(started.session.id);
       runtime.engine.start();
       const events = await eventsOf(started, run_id);
       expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown" }]);
-      expect(times()).toBe(1);
+      expect(scene.lines("count")).toEqual(["begun"]);
     });
   });
+}
+
+/** False while the file it looks into is not there. */
+function exists(fact: () => boolean): boolean {
+  try {
+    return fact();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }
