@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createAgent, fakeModel, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { put, read } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
@@ -55,4 +56,26 @@ describe.each(savers)("flights to the database on $name", ({ run }) => {
       }, counted);
     },
   );
+
+  it("what it writes is one statement where one can change several tables", () => {
+    const statements: number[] = [];
+    const counted = (db: Database): Database => ({
+      ...db,
+      atomic: (all) => {
+        statements.push(all.length);
+        return db.atomic(all);
+      },
+    });
+    return run(async ({ db, saver }) => {
+      const first = await put(saver, "t", { list: [] });
+      statements.length = 0;
+      const list = [{ text: "long enough to be stored on its own ".repeat(10) }];
+      const written = saver.putWrites(first.config, [["list", list]], "task");
+      const next = await put(saver, first, { list });
+      await written;
+      // The thread's row, the element, the checkpoint and the write.
+      expect(statements).toEqual([db.dialect.changesInWith ? 1 : 4]);
+      expect(await read(saver, next)).toEqual({ list });
+    }, counted);
+  });
 });
