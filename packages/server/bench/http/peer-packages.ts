@@ -20,7 +20,8 @@ export function installPeer(log: (line: string) => void): void {
   for (const file of ["package.json", "package-lock.json"]) {
     copyFileSync(join(RECIPE, file), join(PEER_FOLDER, file));
   }
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+  // Not `ci`: it insists on optional packages of other platforms, which not every registry has. The versions are the lock's.
+  const { status } = spawnSync("npm", ["install", "--no-audit", "--no-fund"], {
     cwd: PEER_FOLDER,
     stdio: ["ignore", "ignore", "inherit"],
     env: {
