@@ -21,7 +21,8 @@ export function writeToSocket(source: TextSource, outgoing: ServerResponse, opti
   let gone = false;
   let onDrain: (() => void) | undefined;
   let stall: NodeJS.Timeout | undefined;
-  const silence = setTimeout(beat, options.heartbeat_ms);
+  // The socket keeps the process alive for as long as it is open; a heartbeat alone must not.
+  const silence = setTimeout(beat, options.heartbeat_ms).unref();
 
   /** A comment behind what is not taken yet would say nothing, and add to it. */
   function beat(): void {
@@ -61,8 +62,11 @@ export function writeToSocket(source: TextSource, outgoing: ServerResponse, opti
   }
 
   outgoing.on("close", leave).on("error", leave).on("drain", drained);
+  // Who went before this was asked to write says "close" no more.
+  if (outgoing.destroyed) leave();
   pump().catch((error) => {
     options.onError(error);
     outgoing.destroy();
+    leave();
   });
 }
