@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERROR_CODES, ROUTES, type Route } from "@cognition/contract";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openApiDocument } from "../../src/http/openapi/document.ts";
@@ -10,42 +11,19 @@ import { startTestServer } from "./test-server.ts";
 
 const FILE = join(import.meta.dirname, "../../../../docs/openapi.json");
 
-const Content = z.record(z.string().regex(/^[\w.+-]+\/[\w.+-]+$/), z.strictObject({ schema: z.looseObject({}) }));
-const Parameter = z.strictObject({
-  name: z.string(),
-  in: z.enum(["path", "query", "header"]),
-  required: z.boolean(),
-  schema: z.looseObject({}),
-  description: z.string().optional(),
-  style: z.string().optional(),
-  explode: z.boolean().optional(),
-});
-const Operation = z.strictObject({
-  operationId: z.string(),
-  summary: z.string().min(1),
-  tags: z.array(z.string().min(1)).length(1),
-  security: z.array(z.looseObject({})).optional(),
-  parameters: z.array(Parameter).optional(),
-  requestBody: z.strictObject({ required: z.boolean(), content: Content }).optional(),
-  responses: z.record(
-    z.string().regex(/^(\d{3}|default)$/),
-    z.strictObject({ description: z.string().min(1), content: Content.optional() }),
-  ),
-});
-/** What OpenAPI 3.1 asks of a document, as far as ours goes. */
-const OpenApi = z.strictObject({
-  openapi: z.literal("3.1.0"),
-  info: z.looseObject({ title: z.string(), version: z.string() }),
-  servers: z.array(z.strictObject({ url: z.string() })),
-  security: z.array(z.record(z.string(), z.array(z.string()))),
+/** What the tests read of the document; that it is OpenAPI is for the validator to say. */
+const Document = z.looseObject({
   paths: z.record(
-    z.string().startsWith("/"),
-    z.partialRecord(z.enum(["get", "post", "put", "patch", "delete"]), Operation),
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        operationId: z.string(),
+        parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).optional(),
+      }),
+    ),
   ),
-  components: z.strictObject({
-    schemas: z.record(z.string().regex(/^[\w.-]+$/), z.looseObject({})),
-    securitySchemes: z.record(z.string(), z.looseObject({ type: z.string() })),
-  }),
+  components: z.looseObject({ schemas: z.record(z.string(), z.looseObject({})) }),
 });
 
 describe("the OpenAPI document", () => {
@@ -55,8 +33,15 @@ describe("the OpenAPI document", () => {
     expect(readFileSync(FILE, "utf8")).toBe(`${JSON.stringify(document, null, 2)}\n`);
   });
 
-  it("is OpenAPI, names nothing that is not there, and has every route of the contract", () => {
-    const { paths, components } = OpenApi.parse(document);
+  it("is OpenAPI 3.1 by the standard's own schema", async () => {
+    const copy = (): Record<string, unknown> => JSON.parse(JSON.stringify(document));
+    expect(document["openapi"]).toMatch(/^3\.1\./);
+    expect(await new Validator().validate(copy())).toEqual({ valid: true });
+    expect(await new Validator().validate({ ...copy(), paths: { sessions: {} } })).toMatchObject({ valid: false });
+  });
+
+  it("names nothing that is not there, and has every route of the contract", () => {
+    const { paths, components } = Document.parse(document);
     const refs = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref));
     const known = new Set(Object.keys(components.schemas).map((name) => `#/components/schemas/${name}`));
     expect([...refs].filter((ref) => !known.has(ref ?? ""))).toEqual([]);
