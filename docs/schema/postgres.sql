@@ -521,6 +521,8 @@ CREATE INDEX completed_tasks_by_conversation ON public.completed_tasks USING btr
 
 CREATE INDEX deliveries_by_scope ON public.deliveries USING btree (scope, pk);
 
+CREATE INDEX deliveries_by_session ON public.deliveries USING btree (session_id, pk);
+
 CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 
 CREATE UNIQUE INDEX events_once ON public.events USING btree (run, ordinal);
@@ -546,6 +548,8 @@ CREATE INDEX runs_claimable ON public.runs USING btree (pk) WHERE (status = ANY 
 CREATE INDEX runs_in_line ON public.runs USING btree (session_id, pk) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_for_approval'::text]));
 
 CREATE INDEX runs_to_compact ON public.runs USING btree (finished_at) WHERE (compacted_at IS NULL);
+
+CREATE INDEX sessions_by_parent ON public.sessions USING btree (parent_session_id) WHERE (parent_session_id IS NOT NULL);
 
 CREATE INDEX sessions_by_scope ON public.sessions USING btree (scope, pk);
 

@@ -211,6 +211,8 @@ CREATE TABLE deliveries (
 
 CREATE INDEX deliveries_by_scope on deliveries (scope, pk);
 
+CREATE INDEX deliveries_by_session on deliveries (session_id, pk);
+
 CREATE INDEX deliveries_due on deliveries (next_attempt_at) where status = 'pending';
 
 CREATE TABLE events (
@@ -380,6 +382,8 @@ CREATE TABLE sessions (
   created_at text not null,
   updated_at text not null
 , user_id text, inherits integer not null default 0);
+
+CREATE INDEX sessions_by_parent on sessions (parent_session_id) where parent_session_id is not null;
 
 CREATE INDEX sessions_by_scope on sessions (scope, pk);
 

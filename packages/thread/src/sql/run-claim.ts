@@ -76,14 +76,21 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
 
 const selectFirst = fixedQuery((db) => candidates(db));
 const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) =>
-  candidates(db).where("r.session_id", "=", session_id),
+  ofSession(candidates(db), session_id),
 );
+
+/** Says the index's own condition as well: SQLite does not see that the narrower one is within it, and would scan. */
+function ofSession(query: ReturnType<typeof candidates>, session_id: string) {
+  return query
+    .where("r.session_id", "=", session_id)
+    .where(sql<boolean>`r.status in ('queued', 'running', 'waiting_for_approval')`);
+}
 
 function selectCandidate(db: Database, { session_id, except_scopes = [] }: Claim): Statement {
   if (except_scopes.length === 0)
     return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
   const others = candidates(db).where("r.scope", "not in", except_scopes.map(scopeText));
-  return statement(session_id === undefined ? others : others.where("r.session_id", "=", session_id));
+  return statement(session_id === undefined ? others : ofSession(others, session_id));
 }
 
 const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }>(({ q, dialect }, values) =>

@@ -5,7 +5,7 @@ import type { Tables } from "./tables.ts";
 
 /** The queue's first: what runs or waits for a human, else what comes next. Literal, so that the index of open runs fits. */
 const ACTIVE_RUN = sql<string | null>`(select r.id from runs r
-  where r.thread = t.pk and r.status in ('queued', 'running', 'waiting_for_approval') order by r.pk limit 1)`;
+  where r.session_id = s.id and r.status in ('queued', 'running', 'waiting_for_approval') order by r.pk limit 1)`;
 
 export function selectSessions(db: Pick<Database, "q">) {
   return db.q

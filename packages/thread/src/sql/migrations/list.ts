@@ -7,6 +7,7 @@ import { agentsProvidersBudgets } from "./0006-agents-providers-budgets.ts";
 import { rowLevelSecurity } from "./0007-row-level-security.ts";
 import { completionsAndBreakers } from "./0008-completions-and-breakers.ts";
 import { memoryTimesAndPackThreads } from "./0009-memory-times-and-pack-threads.ts";
+import { moreIndexes } from "./0010-more-indexes.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   rowLevelSecurity,
   completionsAndBreakers,
   memoryTimesAndPackThreads,
+  moreIndexes,
 ];

@@ -1,0 +1,66 @@
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { deliveryContract } from "../src/conformance/delivery-contract.ts";
+import { eventContract } from "../src/conformance/event-contract.ts";
+import { idempotencyContract } from "../src/conformance/idempotency-contract.ts";
+import { journalContract } from "../src/conformance/journal-contract.ts";
+import { messageContract } from "../src/conformance/message-contract.ts";
+import { runContract } from "../src/conformance/run-contract.ts";
+import { sessionContract } from "../src/conformance/session-contract.ts";
+import { taskContract } from "../src/conformance/task-contract.ts";
+import { openStorage } from "../src/open-storage.ts";
+import { sqliteDialect } from "../src/sql/dialect.ts";
+import { migrations } from "../src/sql/migrations/list.ts";
+
+const open = async () => {
+  const storage = await openStorage("memory");
+  return { storage, dispose: () => storage.close() };
+};
+
+/** Every statement that the contracts have SQLite prepare. */
+const statements = new Set<string>();
+const schema = migrations.flatMap(({ up }) => up(sqliteDialect));
+beforeAll(() => {
+  const prepare = DatabaseSync.prototype.prepare;
+  vi.spyOn(DatabaseSync.prototype, "prepare").mockImplementation(function (this: DatabaseSync, sql, ...rest) {
+    statements.add(sql);
+    return prepare.call(this, sql, ...rest);
+  });
+});
+afterAll(() => vi.restoreAllMocks());
+
+describe("what is asked of a database", () => {
+  sessionContract(open);
+  messageContract(open);
+  runContract(open);
+  eventContract(open);
+  journalContract(open);
+  deliveryContract(open);
+  idempotencyContract(open);
+  taskContract(open);
+});
+
+/** Read from their beginning until a page is full, or counted: for people and probes, never in the way of a run. */
+const LISTS =
+  /limit \? offset \?|^select count\(\*\)|order by "t"."(created|updated)_at"|schema_migrations|json_each\(s\.metadata\)|where 1 = 1$/;
+/** Indexes that hold only what is open: they stay short however much there was. */
+const OPEN_RUNS = /USING INDEX (runs_claimable|runs_in_line)$/;
+/** Not of a table: what the statement itself brings along. */
+const BROUGHT = /^SCAN (\d+ |\d+-ROW |)(CONSTANT|VALUES)|VIRTUAL TABLE|^SCAN (v|chain|due|ids)$/;
+
+test("never goes through a whole table, which would cost more with every conversation there is", () => {
+  const db = new DatabaseSync(":memory:");
+  for (const sql of schema) db.exec(sql);
+  const queries = [...statements].map((sql) => sql.replaceAll(/\s+/g, " ").trim());
+  const scans = queries
+    .filter((sql) => /^(select|insert|update|delete|with)\b/.test(sql) && !LISTS.test(sql))
+    .flatMap((sql) => {
+      const plan = db.prepare(`explain query plan ${sql}`).all() as { detail: string }[];
+      const found = plan.filter(
+        ({ detail }) => /^SCAN/.test(detail) && !OPEN_RUNS.test(detail) && !BROUGHT.test(detail),
+      );
+      return found.map(({ detail }) => `${detail}: ${sql}`);
+    });
+  expect(queries.length).toBeGreaterThan(200);
+  expect(scans).toEqual([]);
+});
