@@ -159,8 +159,11 @@ function once(options: AppOptions, name: RouteName, call: Keyed, work: () => Pro
   });
 }
 
-/** No route fits, or none for this method. */
-function refuse({ method, url }: ArrivedRequest): Response {
+/** No route fits, or none for this method. A person who opens the address in a browser is shown what there is. */
+function refuse({ method, url, headers }: ArrivedRequest): Response {
+  if (url.pathname === "/" && method === "GET" && headers.get("Accept")?.includes("text/html")) {
+    return new Response(null, { status: 302, headers: { Location: "/docs" } });
+  }
   const allow = methodsAt(url.pathname);
   if (allow.length === 0) {
     throw new AppError("route_not_found", `There is no ${url.pathname}; GET /docs lists what there is`);

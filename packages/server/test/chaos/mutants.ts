@@ -7,7 +7,7 @@ export const MUTANTS = ["fencing", "journaling", "commit before send"] as const;
 export type Mutant = (typeof MUTANTS)[number];
 
 export async function switchOff(storage: Storage, mutant: Mutant | undefined): Promise<Storage> {
-  if (mutant === "fencing") forgetEpochs();
+  if (mutant === "fencing") forgetFences();
   if (mutant === "journaling") return forgetIntents(storage);
   if (mutant === "commit before send") return sendFirst(storage);
   return storage;
@@ -15,12 +15,16 @@ export async function switchOff(storage: Storage, mutant: Mutant | undefined): P
 
 type Query = (query: string | { text: string }, ...rest: unknown[]) => unknown;
 
-/** Every condition on an epoch holds, whoever writes. */
-function forgetEpochs(): void {
+/** Every condition on an epoch holds, whoever writes, and every one on the head that a writer has seen last. */
+function forgetFences(): void {
   const client = pg.Client.prototype as unknown as { query: Query };
   const query = client.query;
   client.query = function (this: unknown, asked, ...rest) {
-    const fits = (text: string) => text.replace(/(?:\br\.epoch|\bepoch|"epoch") = (\$\d+)/g, "$1::bigint is not null");
+    const fits = (text: string) =>
+      text
+        .replace(/(?:\br\.epoch|\bepoch|"epoch") = (\$\d+)/g, "$1::bigint is not null")
+        .replace(/ and head = (\$\d+)/g, " and $1::text is not null")
+        .replace(/ and head is null/g, "");
     const sent = typeof asked === "object" && asked.text !== undefined ? { ...asked, text: fits(asked.text) } : asked;
     return query.call(this, sent, ...rest);
   };

@@ -74,6 +74,13 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the docs page", () => {
+  it("is where a browser goes from the bare address; a program is told that there is nothing", async () => {
+    const { ask } = await startTestServer();
+    const shown = await ask("/", { headers: { Accept: "text/html,*/*;q=0.8" }, redirect: "manual" });
+    expect([shown.status, shown.headers.get("Location")]).toEqual([302, "/docs"]);
+    expect((await ask("/")).status).toBe(404);
+  });
+
   it("needs nothing from elsewhere, and its policy allows exactly its own script and style", async () => {
     const { ask } = await startTestServer();
     const response = await ask("/docs");
