@@ -29,8 +29,14 @@ export { LEASE, type ProjectionRepair, type WriterLease } from "./checkpoint/lea
 export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
 export { Store } from "./checkpoint/store.ts";
 export type * from "./definition-store.ts";
+export type * from "./delivery-store.ts";
+export type * from "./event-log.ts";
+export type * from "./idempotency-store.ts";
+export type * from "./message-store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export type * from "./rate-limit-store.ts";
+export type * from "./run-store.ts";
+export type * from "./session-store.ts";
 export { decodeTree } from "./snapshot/decode-tree.ts";
 export {
   EMPTY_TREE,
@@ -58,4 +64,5 @@ export { estimateTokens } from "./task/token-estimate.ts";
 export { workspaceChanges } from "./task/workspace-changes.ts";
 export type { WorkspaceData } from "./task/workspace-data.ts";
 export type * from "./timeline-store.ts";
+export type * from "./tool-journal.ts";
 export type * from "./usage-store.ts";

@@ -1,5 +1,5 @@
 import type { Scope } from "@cognition/contract";
-import type { Lease } from "./storage.ts";
+import type { Lease } from "./run-store.ts";
 
 /** Content under the name that `hashBlob` or `hashTree` gives it. */
 export interface NewSnapshotObject {

@@ -1,5 +1,5 @@
 import type { Message, Session } from "@cognition/contract";
-import type { Lease } from "./storage.ts";
+import type { Lease } from "./run-store.ts";
 
 /** A root checkpoint as a person can read it, without its whole state. */
 export interface TimelineEntry {

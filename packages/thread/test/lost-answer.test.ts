@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { idsOf, LEASE_MS, readAll, token } from "../src/conformance/started-run.ts";
 import { openStorage } from "../src/open-storage.ts";
-import type { Lease } from "../src/storage.ts";
+import type { Lease } from "../src/run-store.ts";
 import { databases } from "./databases.ts";
 
 describe.each(databases)("a commit whose answer is lost, on $name", ({ create }) => {

@@ -11,8 +11,8 @@ import {
   type PendingWrite,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import type { NewEvent } from "../event-log.ts";
 import type { SqlContext } from "../sql/context.ts";
-import type { NewEvent } from "../storage.ts";
 import { bodyJson, encodeBody } from "./checkpoint-body.ts";
 import { missing, placeOf, requirePlace } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";

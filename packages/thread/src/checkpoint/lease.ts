@@ -1,5 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { NewEvent, RebuildReport } from "../storage.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { RebuildReport } from "../message-store.ts";
 import type { ProjectedRows } from "./projected-rows.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { NewEvent } from "../event-log.ts";
 import type { Statement } from "../sql/statement.ts";
-import type { NewEvent } from "../storage.ts";
 import type { Channels } from "./checkpoint-body.ts";
 import type { CheckpointInsert, WriteInsert } from "./write-statements.ts";
 

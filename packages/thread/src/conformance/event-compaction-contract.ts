@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NewEvent } from "../storage.ts";
+import type { NewEvent } from "../event-log.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, idsOf, readAll, startRun, token, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";

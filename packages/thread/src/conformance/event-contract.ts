@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NewEvent, Storage } from "../storage.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { Storage } from "../storage.ts";
 import { eventCompactionContract } from "./event-compaction-contract.ts";
 import { eventFollowContract } from "./event-follow-contract.ts";
 import { eventRetryContract } from "./event-retry-contract.ts";

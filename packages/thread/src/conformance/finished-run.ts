@@ -1,5 +1,6 @@
 import type { Scope } from "@cognition/contract";
-import type { NewDelivery, Storage } from "../storage.ts";
+import type { NewDelivery } from "../delivery-store.ts";
+import type { Storage } from "../storage.ts";
 
 /** The one way a delivery comes to be: a run ends, and the outbox row is part of its end. */
 export async function finishRunWithDelivery(

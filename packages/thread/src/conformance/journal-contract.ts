@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Lease, Storage, ToolCallIntent, ToolCallKey } from "../storage.ts";
+import type { Lease } from "../run-store.ts";
+import type { Storage } from "../storage.ts";
+import type { ToolCallIntent, ToolCallKey } from "../tool-journal.ts";
 import { LONG_TEXT, ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, NO_TIME, upTo } from "./started-run.ts";

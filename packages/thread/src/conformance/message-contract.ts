@@ -1,6 +1,7 @@
 import type { Message } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
-import type { NewMessage, Storage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
+import type { Storage } from "../storage.ts";
 import { LONG_TEXT, ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { spokenMessageContract } from "./spoken-message-contract.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NewRun } from "../storage.ts";
+import type { NewRun } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, idsOf, readAll, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimedRun, Lease, Storage } from "../storage.ts";
+import type { ClaimedRun, Lease } from "../run-store.ts";
+import type { Storage } from "../storage.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, LEASE_MS, NO_TIME, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";

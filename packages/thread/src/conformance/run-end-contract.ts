@@ -1,6 +1,6 @@
 import type { TokenUsage } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
-import type { RunEnd } from "../storage.ts";
+import type { RunEnd } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, idsOf, LEASE_MS, readAll, startRun, token, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";

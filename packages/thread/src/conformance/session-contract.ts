@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NewSession, Storage } from "../storage.ts";
+import type { NewSession } from "../session-store.ts";
+import type { Storage } from "../storage.ts";
 import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
 import { nulIdContract } from "./nul-id-contract.ts";
 import { ODD_TEXTS } from "./odd-text.ts";

@@ -1,5 +1,7 @@
 import type { Scope, StoredEvent } from "@cognition/contract";
-import type { ClaimedRun, NewEvent, RunEnd, Storage } from "../storage.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { ClaimedRun, RunEnd } from "../run-store.ts";
+import type { Storage } from "../storage.ts";
 
 export const LEASE_MS = 60_000;
 /** A lease that has run out the moment it is given: the owner counts as dead, with nobody waiting for it. */

@@ -1,7 +1,7 @@
 import { AppError } from "@cognition/contract";
 import type { WriterLease } from "../checkpoint/lease.ts";
 import type { ProjectedRows, ShownFields } from "../checkpoint/projected-rows.ts";
-import type { RebuildReport } from "../storage.ts";
+import type { RebuildReport } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";

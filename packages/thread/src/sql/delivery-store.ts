@@ -1,6 +1,6 @@
 import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
-import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../storage.ts";
+import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
 import { madeBefore } from "./made-before.ts";

@@ -1,5 +1,5 @@
 import { AppError, isAppError, isTerminalEvent, type StoredEvent } from "@cognition/contract";
-import type { EventLog, NewEvent } from "../storage.ts";
+import type { EventLog, NewEvent } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";

@@ -1,5 +1,5 @@
 import { isAppError } from "@cognition/contract";
-import type { EventLog } from "../storage.ts";
+import type { EventLog } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { type Fold, foldEvents } from "./event-fold.ts";

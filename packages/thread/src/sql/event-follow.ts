@@ -1,5 +1,5 @@
 import { isAppError, type StoredEvent } from "@cognition/contract";
-import type { EventFollow } from "../storage.ts";
+import type { EventFollow } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { readEvents } from "./event-read.ts";
 import type { Subscription } from "./event-subscription.ts";

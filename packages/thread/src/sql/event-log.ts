@@ -1,4 +1,4 @@
-import type { EventLog } from "../storage.ts";
+import type { EventLog } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { appendEvents } from "./event-append.ts";
 import { compactEvents } from "./event-compaction.ts";

@@ -1,6 +1,6 @@
 import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEvent } from "@cognition/contract";
 import { sql } from "kysely";
-import type { EventLog, EventQuery } from "../storage.ts";
+import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";

@@ -1,5 +1,5 @@
 import type { StoredEvent } from "@cognition/contract";
-import type { NewEvent } from "../storage.ts";
+import type { NewEvent } from "../event-log.ts";
 import type { Dialect } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
 import { inPortions, textByRows, valuesTable } from "./row-portions.ts";

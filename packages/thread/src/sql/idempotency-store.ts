@@ -1,6 +1,6 @@
 import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, IdempotencyKey, parseInput } from "@cognition/contract";
 import { sql } from "kysely";
-import type { IdempotencyStore } from "../storage.ts";
+import type { IdempotencyStore } from "../idempotency-store.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
 import { scopeText } from "./scope.ts";

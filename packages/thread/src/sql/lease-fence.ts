@@ -1,6 +1,6 @@
 import { AppError, isAppError, isRunOutcome, type Run } from "@cognition/contract";
 import { sql } from "kysely";
-import type { Lease } from "../storage.ts";
+import type { Lease } from "../run-store.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import type { SqlValue, Statement } from "./statement.ts";

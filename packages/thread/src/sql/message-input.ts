@@ -1,5 +1,5 @@
 import { Content, Id, JsonObjectInput, Message, ModelName, parseInput, Timestamp } from "@cognition/contract";
-import type { NewMessage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
 
 const NOT_STORABLE = { error: "must not contain U+0000 or unpaired surrogates" };
 

@@ -5,7 +5,7 @@ import { type MessageFields, messageFieldsOf, messageIdOf } from "../checkpoint/
 import { PieceDecoder } from "../checkpoint/piece-decoder.ts";
 import { MESSAGES, PENDING } from "../checkpoint/project-checkpoint.ts";
 import { parseJson } from "../checkpoint/serializer.ts";
-import type { MessageStore, RebuildReport } from "../storage.ts";
+import type { MessageStore, RebuildReport } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { inheritMessages } from "./inherit-messages.ts";

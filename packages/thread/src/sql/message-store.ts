@@ -1,6 +1,6 @@
 import { AppError, DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { MessageStore, NewMessage } from "../storage.ts";
+import type { MessageStore, NewMessage } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";

@@ -1,5 +1,7 @@
 import { isRunOutcome, type Run, type StoredEvent } from "@cognition/contract";
-import type { NewDelivery, NewEvent, RunStore } from "../storage.ts";
+import type { NewDelivery } from "../delivery-store.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";

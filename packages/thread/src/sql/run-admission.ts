@@ -1,6 +1,6 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
 import { sql } from "kysely";
-import type { NewRun, RunStore } from "../storage.ts";
+import type { NewRun, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { sql } from "kysely";
-import type { ClaimedRun, Lease, RunStore } from "../storage.ts";
+import type { ClaimedRun, Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";

@@ -1,7 +1,9 @@
 import { AppError, isTerminalEvent, type Run } from "@cognition/contract";
 import { sql, type UpdateObject } from "kysely";
 import type { WriterLease } from "../checkpoint/lease.ts";
-import type { Lease, NewDelivery, NewEvent, RunEnd } from "../storage.ts";
+import type { NewDelivery } from "../delivery-store.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { Lease, RunEnd } from "../run-store.ts";
 import { COUNT_DIFFERS, ROWS_DIFFER, repairProjection, requireProjected, selectProjected } from "./check-projection.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";

@@ -1,5 +1,7 @@
 import { AppError, isRunOutcome, type Run } from "@cognition/contract";
-import type { Lease, NewDelivery, NewEvent, RunStore } from "../storage.ts";
+import type { NewDelivery } from "../delivery-store.ts";
+import type { NewEvent } from "../event-log.ts";
+import type { Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { refuseEnd } from "./event-append.ts";
 import { jsonText } from "./json-text.ts";

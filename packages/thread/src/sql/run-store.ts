@@ -1,6 +1,6 @@
 import type { Scope } from "@cognition/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { RunStore } from "../storage.ts";
+import type { RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { runNotFound } from "./lease-fence.ts";
 import { madeBefore } from "./made-before.ts";

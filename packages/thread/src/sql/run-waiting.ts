@@ -1,6 +1,6 @@
 import type { Interrupt } from "@cognition/contract";
 import { sql } from "kysely";
-import type { RunStore, WaitingRun } from "../storage.ts";
+import type { RunStore, WaitingRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { toRun } from "./run-row.ts";
 import { scopeTextOf } from "./scope.ts";

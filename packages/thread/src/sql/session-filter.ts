@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { SessionFilter } from "../storage.ts";
+import type { SessionFilter } from "../session-store.ts";
 import type { Database } from "./database.ts";
 import { scopeText } from "./scope.ts";
 

@@ -9,7 +9,7 @@ import {
   ThreadId,
   UpdateSession,
 } from "@cognition/contract";
-import type { NewSession, SessionPatch } from "../storage.ts";
+import type { NewSession, SessionPatch } from "../session-store.ts";
 
 const WorkspacePath = CreateSession.shape.workspace_path.unwrap().nullable();
 

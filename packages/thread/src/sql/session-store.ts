@@ -1,6 +1,6 @@
 import { AppError, type Session } from "@cognition/contract";
 import { sql } from "kysely";
-import type { NewSession, SessionPatch, SessionStore } from "../storage.ts";
+import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { madeBefore } from "./made-before.ts";

@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
 import { type SqlBool, sql } from "kysely";
-import type { SessionFilter } from "../storage.ts";
+import type { SessionFilter } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { makeInherited } from "./inherit-messages.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";

@@ -1,7 +1,8 @@
 import { AppError, type Scope } from "@cognition/contract";
 import { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { Store } from "../checkpoint/store.ts";
-import type { EventLog, Storage, StorageHealth } from "../storage.ts";
+import type { EventLog } from "../event-log.ts";
+import type { Storage, StorageHealth } from "../storage.ts";
 import { createApiKeyStore } from "./api-key-store.ts";
 import { createArtifactStore } from "./artifact-store.ts";
 import { createBreakerStore } from "./breaker-store.ts";

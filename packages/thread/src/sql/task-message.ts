@@ -1,5 +1,5 @@
 import type { Message } from "@cognition/contract";
-import type { NewMessage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { parseNewMessage } from "./message-input.ts";

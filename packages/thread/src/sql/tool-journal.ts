@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import type { Insertable, Selectable } from "kysely";
+import type { Lease } from "../run-store.ts";
 import type {
-  Lease,
   ToolCallIntent,
   ToolCallKey,
   ToolCallRecord,
   ToolCallState,
   ToolJournal,
   ToolOutcome,
-} from "../storage.ts";
+} from "../tool-journal.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";

@@ -1,6 +1,6 @@
 import { Message, parseInput } from "@cognition/contract";
 import { checkSerializable } from "../checkpoint/store-value.ts";
-import type { NewMessage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
 import { copyJson } from "./copy-json.ts";
 
 const TaskMessage = Message.pick({

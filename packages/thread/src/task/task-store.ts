@@ -1,5 +1,5 @@
 import type { CompletedTask, Message, Scope } from "@cognition/contract";
-import type { NewMessage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
 import type { ProfileData, StoredProfile } from "./profile-data.ts";
 import type { WorkspaceData } from "./workspace-data.ts";
 

@@ -12,7 +12,8 @@ import {
   type StartTaskInput,
   type UpdateProfile,
 } from "@cognition/contract";
-import type { NewMessage, Storage } from "../storage.ts";
+import type { NewMessage } from "../message-store.ts";
+import type { Storage } from "../storage.ts";
 import { checkMessage } from "./message-change.ts";
 import { profileChanges } from "./profile-changes.ts";
 import { toProfile } from "./profile-data.ts";

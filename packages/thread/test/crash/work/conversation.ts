@@ -7,7 +7,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import type { ClaimedRun } from "../../../src/storage.ts";
+import type { ClaimedRun } from "../../../src/run-store.ts";
 import { callTool } from "./journal.ts";
 import type { RunLog } from "./run-log.ts";
 import type { Work } from "./work.ts";

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ClaimedRun, ToolCallIntent } from "../../../src/storage.ts";
+import type { ClaimedRun } from "../../../src/run-store.ts";
+import type { ToolCallIntent } from "../../../src/tool-journal.ts";
 import type { RunLog } from "./run-log.ts";
 import type { Work } from "./work.ts";
 

@@ -1,5 +1,6 @@
 import type { WriterLease } from "../../../src/checkpoint/lease.ts";
-import type { ClaimedRun, NewEvent } from "../../../src/storage.ts";
+import type { NewEvent } from "../../../src/event-log.ts";
+import type { ClaimedRun } from "../../../src/run-store.ts";
 import type { Work } from "./work.ts";
 
 /** The events of one run, numbered in the order in which they happened, and sent in that order. */

@@ -1,7 +1,7 @@
 import { isAppError, isRunOutcome } from "@cognition/contract";
 import { LEASE } from "../../../src/checkpoint/lease.ts";
 import { until } from "../../../src/conformance/until.ts";
-import type { ClaimedRun, RunEnd } from "../../../src/storage.ts";
+import type { ClaimedRun, RunEnd } from "../../../src/run-store.ts";
 import { conversation, SCENE, userMessage } from "./conversation.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
 import { hashOf, type Work } from "./work.ts";

@@ -1,0 +1,133 @@
+import type { Interrupt, Message, Run, Scope } from "@cognition/contract";
+import type { NewDelivery } from "./delivery-store.ts";
+import type { NewEvent } from "./event-log.ts";
+import type { NewMessage } from "./message-store.ts";
+
+export interface NewRun {
+  id?: string;
+  session_id: string;
+  agent_name?: string;
+  agent_revision?: string | null;
+  model?: string | null;
+  /** What the run is to work on; opaque to storage. */
+  input?: unknown;
+  /** `reject`: only on a thread with nothing to do, else `session_busy`. Decided in the same commit. */
+  on_busy?: "enqueue" | "reject";
+  /** The run that this one goes on from. */
+  resumes?: string | null;
+  /** Who is to be told of its end; left out, whoever the run that it resumes would have told. */
+  callback_url?: string | null;
+  trace_id?: string | null;
+  /** The user's message, stored in the same commit. */
+  message?: Omit<NewMessage, "session_id">;
+  /** Events of the admission (`status: queued`), in the same commit. */
+  events?: NewEvent[];
+  /** The same key and body gives the first run again; another body rejects with `idempotency_mismatch`. */
+  idempotency?: { key: string; body_hash: string; ttl_ms?: number };
+}
+
+export interface Lease {
+  run_id: string;
+  epoch: number;
+}
+
+export interface RunClaim {
+  owner: string;
+  lease_ms: number;
+  session_id?: string;
+  /** Passes over the runs of these. */
+  except_scopes?: readonly Scope[];
+}
+
+export interface ClaimedRun extends Lease {
+  run: Run;
+  scopes: Scope;
+  thread_id: string;
+  input: unknown;
+  callback_url: string | null;
+  abort_requested: boolean;
+  /** Earlier attempts that a crash cut off since the last new checkpoint; 0 at the first claim. */
+  stalled_attempts: number;
+  /** Where the count of the run's events goes on: an earlier attempt has used the ordinals below. */
+  next_ordinal: number;
+}
+
+export interface WaitingRun {
+  run: Run;
+  interrupts: Interrupt[];
+  waiting_since: string;
+}
+
+export interface RunEnd {
+  status: "succeeded" | "failed" | "aborted";
+  error?: Run["error"];
+  usage?: Run["usage"];
+  /** Written before `done`, which must be the last of them and the only one. */
+  events: NewEvent[];
+  /** An outbox row, in the same commit. */
+  delivery?: NewDelivery;
+}
+
+export interface RunStore {
+  /**
+   * Accepted means kept: message, run, events and idempotency key are one commit. Rejects with `waiting_for_approval`
+   * while a run of the session waits for a human, and with `session_inactive` for an inactive session.
+   */
+  createRun(run: NewRun): Promise<{ run: Run; message: Message | null; created: boolean }>;
+  /**
+   * What `createRun` stored under this key in this session, without storing anything; null if it never did. Rejects with
+   * `idempotency_mismatch` as that does.
+   */
+  findAdmittedRun(
+    session_id: string,
+    idempotency: { key: string; body_hash: string },
+  ): Promise<{ run: Run; message: Message | null } | null>;
+  getRun(run_id: string, scope?: Scope): Promise<Run>;
+  /** How many wait for a node, in all scopes. */
+  countQueuedRuns(): Promise<number>;
+  /** Newest first. */
+  listRuns(
+    session_id: string,
+    page?: { limit?: number; offset?: number; before?: string; scope?: Scope; status?: Run["status"] },
+  ): Promise<Run[]>;
+  countRuns(session_id: string, filter?: { scope?: Scope; status?: Run["status"] }): Promise<number>;
+  /**
+   * Gives the oldest run that may go on to exactly one caller: queued, first of its thread, no lease on the thread; or
+   * running with a lease that has run out by the database's clock. Raises the thread's epoch, so that the former
+   * owner's writes are refused. `null` if there is none.
+   */
+  claimRun(claim: RunClaim): Promise<ClaimedRun | null>;
+  /**
+   * `held` while the epoch is still the thread's, even after the lease ran out unclaimed; `abort_requested` if so, and
+   * somebody on any node wants the run aborted; `lost` otherwise.
+   */
+  renewLease(lease: Lease, lease_ms: number): Promise<"held" | "abort_requested" | "lost">;
+  /** Puts a running run back to the front of its thread's queue, free at once for another node. */
+  releaseRun(lease: Lease): Promise<void>;
+  /** running → waiting_for_approval, with its events and what it has used so far; the lease ends. */
+  suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery, usage?: Run["usage"]): Promise<Run>;
+  /**
+   * waiting_for_approval → queued with a new input, or with what the function makes of the old one (it may be asked
+   * twice). Two racing answers: one wins, the other gets `already_answered`.
+   */
+  resumeRun(run_id: string, input: unknown | ((before: unknown) => unknown)): Promise<Run>;
+  /** Runs that wait for a human, longest waiting first, each with what it asks. */
+  listWaitingRuns(filter?: { scope?: Scope; session_id?: string }): Promise<WaitingRun[]>;
+  /**
+   * Ends waiting runs and those that never began at once, each with its `done` and, if `deliveryOf` gives one, its
+   * outbox row; marks one that has begun for its owner, or for whoever claims it next; gives the ids of all of them.
+   * `deliveryOf` may be asked twice and must have no effects.
+   */
+  requestAbort(
+    session_id: string,
+    run_id?: string,
+    deliveryOf?: (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined,
+  ): Promise<{ ended: string[]; marked: string[] }>;
+  /**
+   * Hints of what other processes did: the id of a session one of whose running runs somebody wants aborted, or `null`
+   * where there may be something to claim. It may come late, twice or never. Gives the way to stop.
+   */
+  watchRuns(onNews: (session_id: string | null) => void): Promise<() => void>;
+  /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. */
+  finishRun(lease: Lease, end: RunEnd): Promise<Run>;
+}
