@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
+import { setFlagsFromString } from "node:v8";
 
 // Nothing but this file is loaded by an older Node: what it lacks would otherwise be named before we can say so.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -15,6 +16,8 @@ process.on("warning", (warning) => {
   if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
 
+// At its end Node waits for V8's compiling threads, and one of these may wait for a garbage collection that never comes.
+setFlagsFromString("--no-concurrent-sparkplug");
 enableCompileCache(); // what was compiled at the last start need not be again
 const { runCommand } = await import("./run-command.ts");
 const code = await runCommand(process.argv.slice(2), {

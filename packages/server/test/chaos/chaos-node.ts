@@ -27,6 +27,7 @@ const RETRY_MS = 100;
 const input = JSON.parse(process.argv[2] ?? "null") as ChaosNodeInput;
 const config = defaultConfig();
 const { lease_ms, poll_ms, owner } = input;
+const ledger = openLedger(input.ledger);
 const opened = await openStorage({ uri: input.uri, pool: { min: 0, max: 8 } });
 const storage = await switchOff(opened, input.mutant);
 const server = await startServer({
@@ -35,7 +36,10 @@ const server = await startServer({
   env: { PATH: process.env["PATH"] },
   config: { ...config, sse: { ...config.sse, heartbeat_interval: HEARTBEAT_S, retry_interval: RETRY_MS } },
   port: input.port,
-  tools: createCrashTools(openLedger(input.ledger), { pass: () => undefined }),
+  tools: createCrashTools(
+    { write: (entry) => ledger.write(entry.t === "effect" ? { ...entry, node: owner } : entry) },
+    { pass: () => undefined },
+  ),
   engine: { owner, ...(lease_ms !== undefined && { lease_ms }), ...(poll_ms !== undefined && { poll_ms }) },
   signals: process,
   onError: (error, run_id) => say({ error: String(error), run_id }),

@@ -47,6 +47,7 @@ export async function checkChaos({ storage, customers, ledger, commands }: Evide
         ...lostMessages(customer, facts.runs, await storage.listMessagesForSession(customer.session_id)),
         ...wrongOrder(customer, facts.events),
         ...wrongViews(customer, facts.events),
+        ...(await splitThread(storage, customer.session_id)),
       );
     });
   }
@@ -83,6 +84,20 @@ function wrongOrder({ session_id, accepted }: Customer, events: readonly StoredE
   const expected = came.filter((run_id) => ran.includes(run_id));
   const actual = ran.filter((run_id) => came.includes(run_id));
   return isDeepStrictEqual(actual, expected) ? [] : [`the runs of ${session_id} were not in the order they came in`];
+}
+
+/** Nobody goes back in these sessions, so that a step with two successors had two writers at once. */
+async function splitThread(storage: Storage, session_id: string): Promise<string[]> {
+  const session = await storage.getSession(session_id);
+  const saver = await storage.getCheckpointer();
+  const successors = new Map<string | undefined, number>();
+  const config = { configurable: { thread_id: session?.thread_id, checkpoint_ns: "" } };
+  for await (const { parentConfig } of saver.list(config)) {
+    const parent = parentConfig?.configurable?.["checkpoint_id"] as string | undefined;
+    successors.set(parent, (successors.get(parent) ?? 0) + 1);
+  }
+  const split = [...successors].filter(([, count]) => count > 1);
+  return split.map(([parent, count]) => `${count} steps of ${session_id} follow ${parent}: two nodes wrote at once`);
 }
 
 /** All connections joined, a client has seen the log itself: every event, once, in order, with what it says. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { PostgresServer } from "../../../../testing/postgres.ts";
 import { shuffle } from "../../../thread/test/crash/random.ts";
+import { readLedger } from "../crash/ledger.ts";
 import type { Fleet, FleetNode } from "./fleet.ts";
 
 export const NODE_TROUBLE = ["kill", "drain", "pause"] as const;
@@ -17,6 +18,8 @@ export interface TroubleOptions {
   kinds: readonly Trouble[];
   /** Between the end of one and the next. */
   pause_ms: number;
+  /** Where tools leave their marks: a node is hit in the middle of one of them, rather than at any moment. */
+  aim_by?: string | undefined;
 }
 
 export interface TroubleMaker {
@@ -56,7 +59,8 @@ export function makeTrouble(options: TroubleOptions): TroubleMaker {
 
 async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
   const { fleet, postgres, random, lease_ms } = options;
-  const node = fleet.nodes[Math.floor(random() * fleet.nodes.length)] as FleetNode;
+  const aimed = options.aim_by !== undefined && (await nodeInTool(fleet, options.aim_by));
+  const node = aimed || (fleet.nodes[Math.floor(random() * fleet.nodes.length)] as FleetNode);
   switch (kind) {
     case "kill":
     case "drain":
@@ -80,6 +84,20 @@ async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
     case "restart database":
       return postgres.restart();
   }
+}
+
+const AIMS_WITHIN_MS = 5_000;
+
+/** The node that has just begun with a tool that takes its time; nobody if none comes. */
+async function nodeInTool({ nodes }: Fleet, ledger: string): Promise<FleetNode | undefined> {
+  const lingering = () => readLedger(ledger, "effect").filter(({ tool }) => tool === "linger");
+  const before = lingering().length;
+  for (const deadline = Date.now() + AIMS_WITHIN_MS; Date.now() < deadline; await delay(5)) {
+    const [effect] = lingering().slice(before);
+    const node = effect && nodes.find(({ name }) => name === effect.node);
+    if (node?.running) return node;
+  }
+  return undefined;
 }
 
 /** As whatever supervises nodes would: a node that finds no database ends, and is started again. */

@@ -8,6 +8,7 @@ import { freePort } from "../../../../testing/free-port.ts";
 import type { ChaosNodeInput } from "./chaos-node.ts";
 import type { NextRelease } from "./next-release.ts";
 
+const LISTENS_WITHIN_MS = 30_000;
 const PROGRAM = fileURLToPath(new URL("./chaos-node.ts", import.meta.url));
 
 export interface FleetNode {
@@ -90,7 +91,11 @@ function createNode(input: ChaosNodeInput, { cache, next }: Builds, told: Told):
 
   async function start(as = { next: false }): Promise<void> {
     if (child) return;
-    const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
+    const flags = [
+      "--conditions=cognition-source",
+      "--disable-warning=ExperimentalWarning",
+      "--no-concurrent-sparkplug",
+    ];
     const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache };
     const mine = spawn(process.execPath, [...flags, programOf(as), JSON.stringify(input)], {
       env,
@@ -118,7 +123,9 @@ function createNode(input: ChaosNodeInput, { cache, next }: Builds, told: Told):
       if (serving && !ending) told.death(`ended with ${signal ?? code}: ${stderr}`);
       listening.reject(new Error(`${input.owner} ended with ${signal ?? code} before it listened: ${stderr}`));
     });
-    await listening.promise;
+    // One that hangs before it has served anybody is nobody's loss, and whoever supervises it would not wait either.
+    const late = setTimeout(() => mine.kill("SIGKILL"), LISTENS_WITHIN_MS);
+    await listening.promise.finally(() => clearTimeout(late));
   }
 
   return {

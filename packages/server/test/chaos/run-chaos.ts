@@ -24,6 +24,8 @@ export interface ChaosOptions {
   node_trouble: readonly Trouble[];
   database_trouble: readonly Trouble[];
   mutant?: Mutant;
+  /** Nodes are hit in the middle of a tool. */
+  aimed?: boolean;
 }
 
 export interface Outcome extends Verdict {
@@ -57,7 +59,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     for (const node of fleet.nodes) await node.start();
     storage = await openStorage({ uri: database.url, pool: { min: 0, max: 4 } });
     const crowd = await gatherCrowd({ ...options, url: balancer.url, commands: files.commands });
-    const made = await withTrouble(options, fleet, crowd);
+    const made = await withTrouble(options, fleet, crowd, options.aimed ? files.ledger : undefined);
     await settle(crowd, storage);
     const verdict = await checkChaos({ storage, customers: crowd.customers, ...files });
     verdict.complaints.push(...crowd.failures, ...fleet.deaths);
@@ -74,9 +76,14 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   }
 }
 
-async function withTrouble(options: ChaosOptions, fleet: Fleet, crowd: Crowd): Promise<[Trouble, number][]> {
+async function withTrouble(
+  options: ChaosOptions,
+  fleet: Fleet,
+  crowd: Crowd,
+  aim_by: string | undefined,
+): Promise<[Trouble, number][]> {
   const { postgres, seed } = options;
-  const part = { fleet, postgres, lease_ms: LEASE_MS };
+  const part = { fleet, postgres, lease_ms: LEASE_MS, aim_by };
   const makers = [
     { kinds: options.node_trouble, pause_ms: NODE_PAUSE_MS },
     { kinds: options.database_trouble, pause_ms: DATABASE_PAUSE_MS },

@@ -1,9 +1,18 @@
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /** What happened outside of the database: what a client was told, and what tools did to the world. */
-export type Entry =
-  | { t: "accepted"; session_id: string; run_id: string; message_id: string; content: string }
-  | { t: "effect"; tool: string; note: string; tool_call_id: string; idempotency_key: string; run_id: string };
+export type Entry = { t: "accepted"; session_id: string; run_id: string; message_id: string; content: string } | Effect;
+
+interface Effect {
+  t: "effect";
+  tool: string;
+  note: string;
+  tool_call_id: string;
+  idempotency_key: string;
+  run_id: string;
+  /** Where it happened, if there are several. */
+  node?: string;
+}
 
 export type EntryOf<T extends Entry["t"]> = Extract<Entry, { t: T }>;
 
