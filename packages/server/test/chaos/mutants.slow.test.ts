@@ -6,6 +6,8 @@ import { runChaos } from "./run-chaos.ts";
 
 /** The trouble that shows it: a stopped node that wakes up, or one that dies in the middle. */
 const TROUBLE: Record<Mutant, Trouble> = { fencing: "pause", journaling: "kill", "commit before send": "kill" };
+/** In the middle of a tool: what follows it is written by a node that has lost its run, or done once more. */
+const AIMED: readonly Mutant[] = ["fencing", "journaling"];
 const TROUBLE_MS = 12_000;
 /** Whether what was hit is of the kind that matters is chance. */
 const ROUNDS = 5;
@@ -21,7 +23,14 @@ describe.skipIf(inject("short")).each(MUTANTS)("three nodes without %s", (mutant
   it("are found out by the checker", { timeout: 1_800_000 }, async () => {
     let complaints: readonly string[] = [];
     for (let round = 0; round < ROUNDS && complaints.length === 0; round++) {
-      const options = { postgres, seed: Date.now() % 1_000_000, nodes: 3, customers: 6, mutant, aimed: true };
+      const options = {
+        postgres,
+        seed: Date.now() % 1_000_000,
+        nodes: 3,
+        customers: 6,
+        mutant,
+        aimed: AIMED.includes(mutant),
+      };
       const trouble = { trouble_ms: TROUBLE_MS, node_trouble: [TROUBLE[mutant]], database_trouble: [] };
       ({ complaints } = await runChaos({ ...options, ...trouble }));
     }

@@ -6,7 +6,9 @@ import type { KillPoints } from "./kill-point.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Long enough for a kill at any moment to fall into it now and then. */
-const SLOW_MS = 150;
+const SLOW_MS = 300;
+/** While it takes its time it tells of it, so often that a node which was taken over has much to say when it wakes up. */
+const TELLS_EVERY_MS = 5;
 /** Longer than any node waits for a tool before it leaves. */
 const ENDLESS_MS = 120_000;
 
@@ -32,10 +34,15 @@ export function createCrashTools(ledger: Ledger, points: Pick<KillPoints, "pass"
       schema: z.object({ note: z.string().describe("What to note down") }),
       on_crash,
       effect: "write",
-      run: async ({ note }, { tool_call_id, idempotency_key, run_id, signal }) => {
+      run: async ({ note }, { tool_call_id, idempotency_key, run_id, signal, emit }) => {
         ledger.write({ t: "effect", tool: name, note, tool_call_id, idempotency_key, run_id });
         points.pass("in the tool", name);
-        if (takes_ms > 0) await delay(takes_ms, undefined, { signal });
+        if (takes_ms === SLOW_MS) {
+          for (let told = 0; told < takes_ms; told += TELLS_EVERY_MS) {
+            emit({ event: "tool_output", content: "." });
+            await delay(TELLS_EVERY_MS, undefined, { signal });
+          }
+        } else if (takes_ms > 0) await delay(takes_ms, undefined, { signal });
         return `noted ${note}`;
       },
     }),
