@@ -29,7 +29,7 @@ const config = defaultConfig();
 const { lease_ms, poll_ms, owner } = input;
 const ledger = openLedger(input.ledger);
 const opened = await openStorage({ uri: input.uri, pool: { min: 0, max: 8 } });
-const storage = await switchOff(opened, input.mutant);
+const storage = await switchOff(opened, input.mutant, input.uri);
 const server = await startServer({
   storage,
   workspace_root: input.root,
