@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
@@ -13,6 +14,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, "**/*.slow.test.ts"],
+    // Vitest would leave one core free; but tests wait for databases and processes as much as they compute.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ["testing/global-setup.ts"],
     // Deadlines for a machine that is busy with other things: what is right is right away everywhere else.
     testTimeout: 60_000,
