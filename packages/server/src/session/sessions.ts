@@ -15,6 +15,7 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
+import { createOnce } from "./create-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
 import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
 
@@ -52,11 +53,12 @@ export function createSessions(options: SessionsOptions): Sessions {
     return (await storage.getSession(session_id, scope)) ?? notFound(session_id);
   }
 
-  async function create({ idempotency_key: _, workspace_path: given, ...fields }: CreateSession, scope: Scope = {}) {
+  async function create({ idempotency_key: key, workspace_path: given, ...fields }: CreateSession, scope: Scope = {}) {
     await agents.requireForSession(fields.agent_name, scope);
     if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
     const workspace_path = await folderFor(options, given);
-    const session = await storage.createSession({ ...fields, workspace_path, scopes: scope });
+    const asked = { ...fields, workspace_path, scopes: scope };
+    const session = await (key === undefined ? storage.createSession(asked) : createOnce(storage, asked, key));
     await mkdir(workspaceOf(root, session), { recursive: true });
     return presentSession(root, session);
   }
