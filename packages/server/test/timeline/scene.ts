@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { RewindSession, Session } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { expect } from "vitest";
-import { createMemoryDir, createTempDir } from "../../../../testing/temp-dir.ts";
+import { createMemoryDir, createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { compose, type Runtime } from "../../src/compose.ts";
 
 const MEMORIES = ["memories"];
@@ -17,6 +17,7 @@ export class Scene {
   readonly #uri: string;
   readonly #mutate: Mutate | undefined;
   readonly #clean: () => unknown;
+  readonly #workspaces: TempDir;
   readonly root: string;
   storage!: Storage;
   runtime!: Runtime;
@@ -27,7 +28,8 @@ export class Scene {
     this.#uri = uri;
     this.#clean = clean;
     this.#mutate = mutate;
-    this.root = createTempDir().path;
+    this.#workspaces = createTempDir();
+    this.root = this.#workspaces.path;
   }
 
   static async open(uri?: string, remove: () => unknown = () => undefined, mutate?: Mutate): Promise<Scene> {
@@ -71,6 +73,7 @@ export class Scene {
     await this.runtime.close(0);
     await this.storage.close();
     await this.#clean();
+    this.#workspaces.remove();
   }
 
   async say(content: string): Promise<void> {
