@@ -5,23 +5,24 @@ import type { NewSession, Storage } from "@cognition/thread";
 const KEPT_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
 
 /**
- * A session that was asked for with a key has its id from it: a server that dies after it made the session, and before
- * it could note its answer, finds it again at the next try and makes no second one.
+ * A session that was asked for with a key has the name of its thread from it: a server that dies after it made the
+ * session, and before it could note its answer, finds it again at the next try and makes no second one. Not its own id,
+ * which tells when it was made.
  */
 export async function createOnce(
-  storage: Pick<Storage, "createSession" | "getSession">,
+  storage: Pick<Storage, "createSession" | "listSessions">,
   session: NewSession & { scopes: Scope },
   key: string,
 ): Promise<Session> {
-  const id = idOfKey(session.scopes, key);
+  const thread_id = idOfKey(session.scopes, key);
   try {
-    return await storage.createSession({ ...session, id });
+    return await storage.createSession({ ...session, thread_id });
   } catch (error) {
-    if (!isAppError(error, "already_exists")) throw error;
-    const made = await storage.getSession(id, session.scopes);
-    if (!made) throw error;
-    // A key is forgotten after its time, and then means another session.
-    return Date.now() - Date.parse(made.created_at) < KEPT_MS ? made : storage.createSession(session);
+    if (!isAppError(error, "already_exists", "thread_deleted")) throw error;
+    const [made] = await storage.listSessions({ scope: session.scopes, thread_id, limit: 1 });
+    // A key is forgotten after its time, or with its session, and then means another one.
+    const isStillKnown = made !== undefined && Date.now() - Date.parse(made.created_at) < KEPT_MS;
+    return isStillKnown ? made : storage.createSession(session);
   }
 }
 

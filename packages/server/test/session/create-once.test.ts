@@ -30,6 +30,15 @@ it("another key, or another scope's, names another", async () => {
   expect(new Set(made.map(({ id }) => id)).size).toBe(4);
 });
 
+it("one that was deleted is not found again, and its id sorts by time like any other", async () => {
+  const storage = await open();
+  const first = await createOnce(storage, { scopes: {} }, "key");
+  await storage.deleteSession(first.id);
+  const second = await createOnce(storage, { scopes: {} }, "key");
+  const third = await createOnce(storage, { scopes: {} }, "other");
+  expect([first.id, second.id, third.id].sort()).toEqual([first.id, second.id, third.id]);
+});
+
 it("a day later the same key means a new one", async () => {
   const storage = await open();
   const first = await createOnce(storage, { scopes: {} }, "key");

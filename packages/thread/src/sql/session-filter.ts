@@ -5,12 +5,13 @@ import { scopeText } from "./scope.ts";
 
 /** What must hold of `sessions s`, each part on its own. */
 export function sessionConditions(db: Database, filter: SessionFilter): Expression<SqlBool>[] {
-  const { filter_scopes = {}, metadata_filters = {}, scope, status } = filter;
+  const { filter_scopes = {}, metadata_filters = {}, scope, status, thread_id } = filter;
   return [
     ...Object.entries<string>(filter_scopes).map(([key, value]) => hasMember(db, "s.scope", key, value)),
     ...Object.entries(metadata_filters).map(([key, value]) => hasMember(db, "s.metadata", key, value)),
     ...(scope === undefined ? [] : [sql<SqlBool>`s.scope = ${scopeText(scope)}`]),
     ...(status === undefined ? [] : [sql<SqlBool>`s.status = ${status}`]),
+    ...(thread_id === undefined ? [] : [sql<SqlBool>`s.thread_id = ${thread_id}`]),
   ];
 }
 
