@@ -45,6 +45,8 @@ const LEASE_MS = 4_000;
 const POLL_MS = 500;
 const MAX_RUNS = 64;
 const MAX_STALLED_ATTEMPTS = 3;
+/** After the deadline: longer than a tool that was told to stop may take. */
+const LEAVES_WITHIN_MS = 4_000;
 
 export function createRunEngine(options: RunEngineOptions): RunEngine {
   const { storage, owner, lease_ms = LEASE_MS, max_runs = MAX_RUNS, poll_ms = POLL_MS } = options;
@@ -127,11 +129,16 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       ); // told when it failed
       await claims.stop();
       for (const handle of active.values()) handle.drain();
+      const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
+      let last: NodeJS.Timeout | undefined;
       const late = setTimeout(() => {
         for (const handle of active.values()) handle.leave();
+        // Who can't even hand his run back, because the storage is away, leaves it to its lease.
+        last = setTimeout(giveUp, LEAVES_WITHIN_MS);
       }, deadline_ms);
-      await Promise.all([...active.values()].map((handle) => handle.finished));
+      await Promise.race([gaveUp, Promise.all([...active.values()].map((handle) => handle.finished))]);
       clearTimeout(late);
+      clearTimeout(last);
     },
     get active() {
       return [...active.keys()];

@@ -252,6 +252,33 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect(await storage.getRun(run.id)).toMatchObject({ status: "queued" });
   });
 
+  it("does not wait for a storage that is away: its lease lets the run go", async () => {
+    const { storage, drop } = await open[backend]();
+    cleanups.push(async () => {
+      await storage.close();
+      await drop();
+    });
+    let away = false;
+    const finishRun: Storage["finishRun"] = async (...args) => {
+      if (away) throw new AppError("storage_unavailable", "gone for a while");
+      return storage.finishRun(...args);
+    };
+    const ended = Promise.withResolvers<void>();
+    const { engine } = await startEngine({ ...storage, finishRun }, async () => {
+      await ended.promise;
+      return SUCCEEDED;
+    });
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    away = true;
+    ended.resolve();
+    await engine.drain(10);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "running" });
+    away = false;
+    await expect.poll(async () => (await storage.getRun(run.id)).status).toBe("succeeded");
+  });
+
   it("stops a run that somebody aborted through another node", async () => {
     let stopped: unknown;
     const { storage, engine, settled } = await start(
