@@ -29,7 +29,7 @@ export interface ThreadWrite {
 }
 
 /** The first statement gives the thread's row as it is then, or refuses. */
-export function writeThread(dialect: Dialect, write: ThreadWrite, refused: () => AppError): Statement[] {
+export function threadStatements(dialect: Dialect, write: ThreadWrite, refused: () => AppError): Statement[] {
   const { pieces, checkpoints, writes } = write;
   const { thread_id } = write.guard;
   const { sql, params } = guardThread(dialect, {

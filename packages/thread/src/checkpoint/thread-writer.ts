@@ -12,7 +12,7 @@ import { isSameWriter, type Writer } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
 import { removePending } from "./project-checkpoint.ts";
-import { writeThread } from "./thread-write.ts";
+import { threadStatements } from "./thread-write.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
 import { expectedHead, projectedAfter, projectedSessions, rebuildInstead, type WriteOp } from "./write-op.ts";
 import { ensureThread } from "./write-statements.ts";
@@ -242,7 +242,7 @@ export class ThreadWriter {
     };
     const writes = ops.flatMap((op) => op.writes ?? []);
     return [
-      ...writeThread(dialect, { guard, pieces, checkpoints, writes }, () => REFUSED),
+      ...threadStatements(dialect, { guard, pieces, checkpoints, writes }, () => REFUSED),
       ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
       ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
       ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),

@@ -48,7 +48,7 @@ type NewRunRow = Pick<
 >;
 
 /** What an idempotency key's row remembers of a run. */
-interface Response {
+export interface AdmittedRun {
   run_id: string;
   message_id: string | null;
 }
@@ -115,7 +115,7 @@ function* findEarlier(
   const claim = yield* claimKey(ctx, { ...idempotency, scope: JSON.parse(scope) });
   if (claim.state === "new") return undefined;
   // The key is a request's of another kind, or a run's of another session.
-  const { run_id = "", message_id = null } = claim.state === "done" ? (claim.response as Partial<Response>) : {};
+  const { run_id = "", message_id = null } = claim.state === "done" ? (claim.response as Partial<AdmittedRun>) : {};
   const row = yield* first(
     q.selectFrom("runs").selectAll().where("id", "=", run_id).where("session_id", "=", session_id),
   );
@@ -209,7 +209,7 @@ const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
     .returningAll(),
 );
 
-function* remember({ db }: SqlContext, key: string, scope: string, response: Response): Tx<void> {
+function* remember({ db }: SqlContext, key: string, scope: string, response: AdmittedRun): Tx<void> {
   const row = db.q.updateTable("idempotency_keys").set({ response: JSON.stringify(response) });
   yield* all([statement(row.where("scope", "=", scope).where("key", "=", key))]);
 }
