@@ -114,7 +114,9 @@ describe("a message with a callback_url", () => {
     await runtime.engine.submit({ session_id: session.id, callback_url: receiver.url, agent_revision: "gone", input });
     await untilTold(receiver, 1);
     expect(told(receiver)).toMatchObject([{ status: "error", output: null, error: { code: "agent_not_found" } }]);
-    expect(await storage.listDeliveries({ session_id: session.id })).toMatchObject([{ status: "delivered" }]);
+    // The row says so once the answer was read, which is after the receiver had the request.
+    const deliveries = () => storage.listDeliveries({ session_id: session.id });
+    await expect.poll(deliveries).toMatchObject([{ status: "delivered" }]);
   });
 
   it("is told of when it was aborted before it began", async () => {
