@@ -5,7 +5,10 @@ export interface Sample {
   message_ms: number;
   /** Of the message alone: the disk and what else runs on the machine have no part in it. */
   cpu_ms: number;
+  /** One insert of the same row into a table like ours. */
   plain_ms: number;
+  /** One insert of the same text into a table without indexes. */
+  bare_ms: number;
 }
 
 export interface Window {
@@ -14,7 +17,9 @@ export interface Window {
   message_ms: number;
   cpu_ms: number;
   plain_ms: number;
+  bare_ms: number;
   ratio: number;
+  bare_ratio: number;
 }
 
 export interface StateSummary {
@@ -25,9 +30,12 @@ export interface StateSummary {
   message_ms: number;
   cpu_ms: number;
   plain_ms: number;
+  bare_ms: number;
   message_p95_ms: number;
   plain_p95_ms: number;
+  bare_p95_ms: number;
   ratio: number;
+  bare_ratio: number;
   /** The last three tenths' ratio against the first three's: what the disk did in between it did to both sides. */
   growth: number;
   /** The same of the processor's time. */
@@ -60,16 +68,17 @@ export function summarizeState(samples: readonly Sample[]): StateSummary {
     ...medians(samples),
     message_p95_ms: quantile(pick(samples, "message_ms"), 0.95),
     plain_p95_ms: quantile(pick(samples, "plain_ms"), 0.95),
+    bare_p95_ms: quantile(pick(samples, "bare_ms"), 0.95),
     growth: growthOf("ratio"),
     cpu_growth: growthOf("cpu_ms"),
   };
 }
 
 function medians(samples: readonly Sample[]): Omit<Window, "from" | "to"> {
-  const [message_ms, cpu_ms, plain_ms] = (["message_ms", "cpu_ms", "plain_ms"] as const).map((field) =>
-    median(pick(samples, field)),
-  ) as [number, number, number];
-  return { message_ms, cpu_ms, plain_ms, ratio: message_ms / plain_ms };
+  const [message_ms, cpu_ms, plain_ms, bare_ms] = (["message_ms", "cpu_ms", "plain_ms", "bare_ms"] as const).map(
+    (field) => median(pick(samples, field)),
+  ) as [number, number, number, number];
+  return { message_ms, cpu_ms, plain_ms, bare_ms, ratio: message_ms / plain_ms, bare_ratio: message_ms / bare_ms };
 }
 
 function pick(samples: readonly Sample[], field: keyof Sample): number[] {
