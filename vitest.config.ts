@@ -20,6 +20,8 @@ export default defineConfig({
     // Deadlines for a machine that is busy with other things: what is right is right away everywhere else.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Where others wait for the outcome, what stumbled over the machine may try once more. `.ci/run` names each such test.
+    retry: process.env["CI"] ? 1 : 0,
     expect: { poll: { timeout: 20_000, interval: 20 } },
     teardownTimeout: 20_000,
     reporters: reports ? ["default", "json"] : ["default"],
