@@ -17,6 +17,8 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+const START_DEADLINE_MS = 120_000;
+
 /**
  * A real Chromium: TEST_CHROMIUM, the installed one, or Debian's, unpacked without installing it together with the libraries
  * that this machine lacks. Where none can be had the reason is returned; with CI set that is a failure.
@@ -28,7 +30,8 @@ export async function openBrowser(): Promise<Browser | { readonly missing: strin
     console.warn(`SKIPPED: nothing is tested in a browser here: ${program.missing}`);
     return program;
   }
-  return chromium.launch({ executablePath: program.file, args: FLAGS, env: { ...process.env, ...program.env } });
+  const env = { ...process.env, ...program.env };
+  return chromium.launch({ executablePath: program.file, args: FLAGS, env, timeout: START_DEADLINE_MS });
 }
 
 function locateBrowser(): Program {

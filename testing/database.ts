@@ -18,11 +18,22 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   return { url: url.href, drop: () => execute(serverUrl, `drop database if exists ${name} with (force)`) };
 }
 
+const ATTEMPTS = 10;
+const OBJECT_IN_USE = "55006";
+
+/** The server waits five seconds for those who still use the database, and refuses if one of their processes was too slow. */
 async function execute(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await client.query(sql);
+        return;
+      } catch (error) {
+        if ((error as { code?: string }).code !== OBJECT_IN_USE || attempt === ATTEMPTS) throw error;
+      }
+    }
   } finally {
     await client.end();
   }

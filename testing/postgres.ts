@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 import { copyPostgres, linkLibraries, locatePostgres } from "./postgres-binaries.ts";
 import { createMemoryDir, createTempDir } from "./temp-dir.ts";
 
@@ -41,6 +41,8 @@ interface Installation {
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 30_000;
 const NOBODY = 65_534;
+/** Connections that were closed a moment ago count until their process has ended, which a busy machine puts off. */
+const ROOM = ["-c", "max_connections=300"];
 const SPEED_OVER_DURABILITY = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"];
 
 /** Starts a PostgreSQL server on a free loopback port, or hands out the one that TEST_POSTGRES_URL names. */
@@ -117,7 +119,7 @@ function initialise({ account, bin, folder }: Installation): void {
 
 async function launch({ account, bin, folder }: Installation, port: number, flags: string[]): Promise<ChildProcess> {
   const listen = ["-p", `${port}`, "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`];
-  const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...listen, ...flags];
+  const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...listen, ...ROOM, ...flags];
   const [file = "", ...args] = [...account.prefix, ...stopWithParent(), ...server];
   // Detached, so that Ctrl-C in a terminal reaches the test runner alone, which then stops the server after the tests.
   const child = spawn(file, args, { ...environment(account.ids), detached: true, stdio: ["ignore", "ignore", "pipe"] });
@@ -175,16 +177,6 @@ async function end(child: ChildProcess, signal: "SIGINT" | "SIGKILL"): Promise<v
   const timer = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MS);
   await exited;
   clearTimeout(timer);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("the probe for a free port has no port");
-  return address.port;
 }
 
 function run([file = "", ...args]: string[], ids: Account["ids"] = {}) {

@@ -31,7 +31,7 @@ function writeCareful(): void {
 }
 
 describe("chat through a pipe", () => {
-  test("works in this folder, and a later one goes on with the session", { timeout: 60_000 }, async () => {
+  test("works in this folder, and a later one goes on with the session", async () => {
     const first = await chat("Create a file named notes.txt containing exactly the word hello\n");
     expect(first).toMatchObject({ code: 0, errors: "" });
     expect(first.output).toContain("· write_file");
@@ -47,7 +47,7 @@ describe("chat through a pipe", () => {
     expect(last.errors).toContain(session.id);
   });
 
-  test("answers are read from it too; --json gives the events", { timeout: 60_000 }, async () => {
+  test("answers are read from it too; --json gives the events", async () => {
     writeCareful();
     const refused = await chat("Run the command: touch a.txt\nrather not\n", "--agent", "careful");
     expect(refused.errors).toContain('The agent wants to: execute {"command":"touch a.txt"}');
@@ -71,7 +71,7 @@ describe("chat through a pipe", () => {
 });
 
 describe("chat in a terminal", () => {
-  test("Ctrl-C stops the run and not the session; the second one leaves", { timeout: 60_000 }, async () => {
+  test("Ctrl-C stops the run and not the session; the second one leaves", async () => {
     const { until, type, exited } = terminal();
     await until(/> /);
     type("Run the command: sleep 100\r");
@@ -90,7 +90,7 @@ describe("chat in a terminal", () => {
     expect(await exited).toBe(0);
   });
 
-  test("asks before what must be approved", { timeout: 60_000 }, async () => {
+  test("asks before what must be approved", async () => {
     writeCareful();
     const { until, type, exited } = terminal("--agent", "careful");
     await until(/> /);

@@ -7,7 +7,8 @@ import { text } from "node:stream/consumers";
 const MAIN = join(import.meta.dirname, "../src/main.ts");
 const NODE = ["--conditions=cognition-source", MAIN];
 
-const DEADLINE_MS = 40_000;
+/** Only what hangs gets there. */
+const DEADLINE_MS = 120_000;
 
 export interface CliOptions {
   readonly cwd: string;
@@ -101,7 +102,7 @@ export function watch(child: ChildProcess, streams: readonly Readable[]): Runnin
     exited,
     seen: () => seen,
     type: (typed) => void child.stdin?.write(typed),
-    until: (pattern, withinMs = 15_000) =>
+    until: (pattern, withinMs = DEADLINE_MS) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(() => reject(new Error(`${pattern} did not come:\n${seen.slice(from)}`)), withinMs);
         look = () => {

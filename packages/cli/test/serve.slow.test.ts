@@ -44,7 +44,7 @@ describe("serve", () => {
     expect(served.seen()).toContain(`  or       ${command} --url ${served.url}\n`);
   });
 
-  test("Ctrl-C drains: what runs is kept, and the next server ends it", { timeout: 60_000 }, async () => {
+  test("Ctrl-C drains: what runs is kept, and the next server ends it", async () => {
     const first = await serve("--quiet");
     const client = createClient({ baseUrl: first.url });
     const session = await client.createSession();
@@ -62,7 +62,7 @@ describe("serve", () => {
     expect(await second.exited).toBe(0);
   });
 
-  test("the other commands talk to it with --url", { timeout: 60_000 }, async () => {
+  test("the other commands talk to it with --url", async () => {
     const { url } = await serve("--quiet");
     const chat = await runCli(["chat", "--url", url], { cwd: dir.path, input: "hello\n" });
     expect(chat.code).toBe(0);
@@ -75,9 +75,7 @@ describe("serve", () => {
     expect({ code, errors }).toMatchObject({ code: 3, errors: expect.stringContaining("can't be reached") });
   });
 
-  test("a port that is taken, or an address that others reach, stops with what to do", {
-    timeout: 60_000,
-  }, async () => {
+  test("a port that is taken, or an address that others reach, stops with what to do", async () => {
     const { url } = await serve("--quiet");
     const port = new URL(url).port;
     const taken = await runCli(["serve", "--port", port], { cwd: dir.path });

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createClient, type SessionEvent } from "../src/index.ts";
 
 /** A server whose n-th answer is written by the n-th function. */
@@ -37,14 +37,22 @@ async function take(events: AsyncIterable<SessionEvent>, count: number): Promise
   return seen;
 }
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 test("a connection that is silent for too long is made anew", async () => {
-  const answers = [stream(`retry: 1\n\n${token(1)}`, false), stream(token(2))];
-  await withAnswers(answers, async (url, positions) => {
-    const client = createClient({ baseUrl: url, idleTimeoutMs: 50 });
-    expect((await take(client.followEvents("s", { after: 0 }), 2)).map((event) => "id" in event && event.id)).toEqual([
-      1, 2,
-    ]);
+  // The client's clock stands still but for the silence: neither answer can come too late.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  await withAnswers([stream(token(1), false), stream(token(2), false)], async (url, positions) => {
+    const client = createClient({ baseUrl: url, idleTimeoutMs: 50, wait: async () => {} });
+    const events = client.followEvents("s", { after: 0 })[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: { id: 1 } });
+    const next = events.next();
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await next).toMatchObject({ value: { id: 2 } });
     expect(positions).toEqual([undefined, "1"]);
+    await events.return?.();
   });
 });
 

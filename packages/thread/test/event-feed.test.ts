@@ -184,8 +184,8 @@ describe("followers on sqlite", () => {
     withTwo(sqlite, withPollingOnly, async (writer, polling) => {
       const { id: session_id } = await createSessionStore(writer).createSession({});
       const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-      const before = timers();
       for (const ctx of [polling, writer]) {
+        const before = timers();
         const controller = new AbortController();
         const follow = { session_id, after: 0, signal: controller.signal };
         const pending = createEventLog(ctx).followEvents(follow)[Symbol.asyncIterator]().next();

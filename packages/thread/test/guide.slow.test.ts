@@ -39,7 +39,7 @@ describe("the guide's examples", () => {
   it("are found", () => expect(examples.length).toBeGreaterThan(3));
 
   for (const { name, code } of examples.filter((example) => !example.isSuite)) {
-    it(`${name} runs`, { timeout: 60_000 }, () => {
+    it(`${name} runs`, () => {
       const node = ["--conditions=cognition-source", "--input-type=module-typescript", "--eval", code];
       const { status, stdout, stderr } = spawnSync(process.execPath, node, { cwd: packageFolder, encoding: "utf8" });
       expect(stderr).toBe("");

@@ -21,7 +21,7 @@ it("four processes write to one file at once: no error, no lost count", { timeou
   for (let n = 0; n < PROCESSES; n++) children.push(startChild("write", { uri, session_id, rounds: ROUNDS }));
   await Promise.all(children.map((child) => child.next()));
   for (const child of children) child.go();
-  for (const child of children) expect(await child.next()).toEqual({ failures: 0 });
+  for (const child of children) expect(await child.next()).toEqual({ failures: 0, rounds: ROUNDS });
   expect(await storage.countSessions()).toBe(1 + PROCESSES * ROUNDS);
   expect(await storage.listMessagesForSession(session_id)).toHaveLength(PROCESSES * ROUNDS);
   expect(await storage.getSession(session_id)).toMatchObject({ message_count: 2 * PROCESSES * ROUNDS });

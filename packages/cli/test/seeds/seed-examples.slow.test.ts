@@ -53,7 +53,7 @@ async function shell(example: string | undefined, { url }: Served, session_id = 
 
 const json = async (...args: Parameters<typeof shell>) => JSON.parse(await shell(...args));
 
-test("sessions: made, switched to another agent and model, tagged and found", { timeout: 60_000 }, async () => {
+test("sessions: made, switched to another agent and model, tagged and found", async () => {
   await using provider = await openScriptedServer();
   provider.script(openai.says("Fine."));
   writeFileSync(
@@ -96,7 +96,7 @@ test("sessions: made, switched to another agent and model, tagged and found", { 
   expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("You audit.");
 });
 
-test("messages: streamed, called back, listed by pages, aborted", { timeout: 60_000 }, async () => {
+test("messages: streamed, called back, listed by pages, aborted", async () => {
   await using receiver = await openReceiver();
   const served = await serve(JSON.stringify({ webhooks: { allow_addresses: ["127.0.0.1"] } }));
   const client = createClient({ baseUrl: served.url });
@@ -113,7 +113,7 @@ test("messages: streamed, called back, listed by pages, aborted", { timeout: 60_
   const here = callback?.replace("https://example.com/cognition-callback", receiver.url);
   expect(here).not.toBe(callback);
   expect(await shell(here, served, id)).toMatch(/event: done\n/);
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   const told = JSON.parse(receiver.received[0]?.body ?? "");
   const names = ["completed_at", "message_id", "model_used", "output", "session_id", "status", "token_usage"];
   expect(Object.keys(told).sort()).toEqual(names);
@@ -133,7 +133,7 @@ test("messages: streamed, called back, listed by pages, aborted", { timeout: 60_
   expect(end).toMatchObject({ event: "done", data: { status: "aborted" } });
 });
 
-test("a thread is resumed with the SDK, even after the server was killed", { timeout: 60_000 }, async () => {
+test("a thread is resumed with the SDK, even after the server was killed", async () => {
   const first = await serve("{}");
   let api = createClient({ baseUrl: first.url });
 
@@ -154,7 +154,7 @@ test("a thread is resumed with the SDK, even after the server was killed", { tim
   expect((await api.getSession(session.id)).title).toBe("Investigation #99");
 });
 
-test("scopes: the headers and the settings as they are written down", { timeout: 60_000 }, async () => {
+test("scopes: the headers and the settings as they are written down", async () => {
   const { url } = await serve('scoping:\n  enabled: true\n  keys: ["user", "project"]\n');
   const alice = { "X-Cognition-Scope-User": "alice", "X-Cognition-Scope-Project": "breachlens" };
   const list = (headers: Record<string, string>) => fetch(`${url}/sessions`, { headers });

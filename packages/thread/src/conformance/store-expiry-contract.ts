@@ -6,7 +6,7 @@ import { withStorage } from "./with-storage.ts";
 const MS = 1 / 60_000;
 const LONG = 60;
 
-const DEADLINE = { timeout: 10_000, interval: 5 };
+const DEADLINE = { timeout: 50_000, interval: 5 };
 
 export function storeExpiryContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));

@@ -54,7 +54,16 @@ function createSender(node: string, send: PostgresWakeUpsOptions["send"]) {
   let lastSent = 0;
   let closed = false;
 
+  function wait(): void {
+    timer = setTimeout(flush, Math.max(0, lastSent + AT_MOST_EVERY_MS - performance.now()));
+  }
+
   function flush(): void {
+    // A timer counts from the beginning of a turn of the loop, so one that a long turn has set comes early.
+    if (performance.now() < lastSent + AT_MOST_EVERY_MS) {
+      wait();
+      return;
+    }
     timer = undefined;
     lastSent = performance.now();
     const notices = packNotices(node, [...waiting]);
@@ -67,7 +76,7 @@ function createSender(node: string, send: PostgresWakeUpsOptions["send"]) {
     send: (session_id: string): void => {
       if (closed) return;
       waiting.add(session_id);
-      timer ??= setTimeout(flush, Math.max(0, lastSent + AT_MOST_EVERY_MS - performance.now()));
+      if (timer === undefined) wait();
     },
     close: (): void => {
       closed = true;

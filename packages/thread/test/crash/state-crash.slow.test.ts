@@ -27,7 +27,7 @@ describe.each(databases)("killed on $name", ({ create }) => {
     { point: "commit", kept: false },
     { point: "committed", kept: true },
   ];
-  it.each(chatKills)("a result's count and its log agree: $point $sql", { timeout: 60_000 }, async (kill) => {
+  it.each(chatKills)("a result's count and its log agree: $point $sql", async (kill) => {
     const database = await create();
     const store = createSqlSessionStore({ uri: database.uri });
     try {
@@ -54,7 +54,7 @@ describe.each(databases)("killed on $name", ({ create }) => {
     { point: "commit", kept: false },
     { point: "committed", kept: true },
   ];
-  it.each(taskKills)("a task is as before or wholly changed: $point $sql", { timeout: 60_000 }, async (kill) => {
+  it.each(taskKills)("a task is as before or wholly changed: $point $sql", async (kill) => {
     const database = await create();
     const storage = await openStorage({ uri: database.uri });
     const tasks = createTasks(storage);
