@@ -22,7 +22,7 @@ async function node(storage: Storage, root: string): Promise<Runtime> {
     storage,
     workspace_root: root,
     env: { PATH: process.env["PATH"] },
-    engine: { poll_ms: 20 },
+    engine: { poll_ms: 20, lease_ms: 30_000 },
     onError: () => undefined,
   });
   cleanups.push(() => runtime.close(0));
@@ -57,7 +57,7 @@ async function submit({ engine }: Runtime, session_id: string, content: string):
 }
 
 async function ended(storage: Storage, run_id: string): Promise<Run> {
-  await expect.poll(async () => (await storage.getRun(run_id)).finished_at, { timeout: 15_000 }).not.toBeNull();
+  await expect.poll(async () => (await storage.getRun(run_id)).finished_at, { timeout: 50_000 }).not.toBeNull();
   return storage.getRun(run_id);
 }
 
@@ -129,7 +129,7 @@ describe("a limit", () => {
   it("on time stops a command in its middle", async () => {
     const started = await start();
     const { storage, runtime } = started;
-    await limit(started, { period: "run", max_seconds: 1 });
+    await limit(started, { period: "run", max_seconds: 6 }); // enough to come to the command, on any machine
     const { id: session_id } = await open(started);
     const run_id = await submit(runtime, session_id, "Run the command: sleep 3000");
     expect(await ended(storage, run_id)).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });

@@ -133,11 +133,14 @@ describe("resuming with an empty body", () => {
       headers: { Prefer: "respond-async" },
     };
     const { id: first } = (await (await ask(`/sessions/${id}/messages`, send)).json()) as Run;
-    const stream = await ask(`/sessions/${id}/runs/${first}/events?after=0`);
+    const follow = () => ask(`/sessions/${id}/runs/${first}/events?after=0`);
+    // Aborted before its command, it would be the command that is continued.
+    await readEvents(await follow(), (events) => events.at(-1)?.event === "tool_call");
     const busy = await ask(`/sessions/${id}/resume`, { method: "POST" });
     expect(await problemOf(busy)).toMatchObject({ status: 409, code: "session_busy" });
     await ask(`/sessions/${id}/abort`, { method: "POST" });
-    expect((await readEvents(stream)).at(-1)).toMatchObject({ event: "done", data: { status: "aborted" } });
+    const stopped = await readEvents(await follow());
+    expect(stopped.at(-1)).toMatchObject({ event: "done", data: { status: "aborted" } });
     const again = await ask(`/sessions/${id}/resume`, { method: "POST" });
     expect(again.status).toBe(200);
     expect(await again.json()).toMatchObject({ resumes: first, status: "succeeded" });

@@ -87,28 +87,23 @@ describe("clients that were not written for this", () => {
     const server = await startTestServer();
     const { id } = await server.createSession();
     const url = `${server.server.url}/sessions/${id}`;
-    const said = await curl("-N", "-X", "POST", `${url}/messages`, "-d", '{"content": "Hello"}');
+    const said = await curl(["-N", "-X", "POST", `${url}/messages`, "-d", '{"content": "Hello"}']);
     expect(said.startsWith("retry: 3000\nid: 0\n\nid: 1\nevent: status\ndata: {")).toBe(true);
     const head = said.match(/^event: /gm)?.length ?? 0;
-    const again = await curl(
-      "-N",
-      "-H",
-      "Accept: text/event-stream",
-      "-H",
-      `Last-Event-ID: ${head - 1}`,
-      "-m",
-      "1",
-      `${url}/events`,
-    );
+    const headers = ["-H", "Accept: text/event-stream", "-H", `Last-Event-ID: ${head - 1}`];
+    const again = await curl(["-N", ...headers, `${url}/events`], /^event: done\ndata: .*\n\n/m);
     expect(again).toMatch(new RegExp(`^retry: 3000\n\nevent: reconnected\ndata: .*\n\nid: ${head}\nevent: done\n`));
   });
 });
 
-async function curl(...args: string[]): Promise<string> {
+/** What it wrote until it ended by itself, or had written enough. */
+async function curl(args: string[], enough?: RegExp): Promise<string> {
   const child = spawn("curl", ["-s", ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void child.kill());
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (part: string) => {
     text += part;
+    if (enough?.test(text)) child.kill();
   });
   await once(child, "close");
   return text;

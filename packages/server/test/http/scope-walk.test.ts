@@ -1,6 +1,6 @@
 import { ROUTES, type RouteName, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { engines } from "../../../thread/test/engines.ts";
 import type { Config } from "../../src/config/config-schema.ts";
 import { defaultConfig } from "../../src/config.ts";
@@ -61,9 +61,10 @@ describe("the walk", () => {
 
 describe.each(engines.filter(({ name }) => name !== "sqlite"))("on $name", ({ open }) => {
   it("another scope finds nothing, whichever id it knows and wherever it puts it; the owner finds all as it was", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const { storage, dispose } = await open();
+    onTestFinished(dispose);
     const { ask, faults, create } = await start(storage);
     const victim = await create();
     const before = await viewOf(ask, victim);
@@ -81,13 +82,12 @@ describe.each(engines.filter(({ name }) => name !== "sqlite"))("on $name", ({ op
       CASES.flatMap(([name, { foreign }]) => Object.keys(foreign).map((field) => `${name} ${field}`)).sort(),
     );
     expect(faults).toEqual([]);
-    await dispose();
   });
 });
 
 describe("with scoping on", () => {
   it("every owner's request succeeds, with an idempotency key that every other owner uses as well", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const { ask, faults, create } = await start();
     const failed: string[] = [];

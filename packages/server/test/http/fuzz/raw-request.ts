@@ -43,7 +43,7 @@ export function createRawClient(port: number) {
     outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target.slice(0, 200)}`)));
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       // The server let go of an idle connection just as it was used again.
-      if (outgoing.reusedSocket && error.code === "ECONNRESET") resolve(send(raw));
+      if (outgoing.reusedSocket && CUT.has(error.code ?? "")) resolve(send(raw));
       // What is too large is answered before it was taken in; who goes on sending may miss the answer.
       else if (body === HUGE_BODY && CUT.has(error.code ?? "")) resolve(undefined);
       else reject(error);

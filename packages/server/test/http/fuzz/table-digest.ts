@@ -22,6 +22,11 @@ export function openDigest(file: string) {
   }
 
   return {
+    /** Runs that wait for a node or are with one. */
+    openRuns: () => {
+      const query = "select count(*) as n from runs where status in ('queued', 'running')";
+      return Number(database.prepare(query).get()?.["n"]);
+    },
     /** The tables that are not as they were when this was last asked. */
     changed(): string[] {
       const now = database.prepare("pragma data_version").get()?.["data_version"];
