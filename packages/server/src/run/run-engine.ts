@@ -127,8 +127,10 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
         (stop) => stop(),
         () => undefined,
       ); // told when it failed
+      const handOver = () => active.forEach((handle) => void handle.drain());
+      handOver(); // at once: a claim that is on its way may take its time
       await claims.stop();
-      for (const handle of active.values()) handle.drain();
+      handOver(); // and what that claim has brought
       const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
       let last: NodeJS.Timeout | undefined;
       const late = setTimeout(() => {

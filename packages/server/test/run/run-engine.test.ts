@@ -79,6 +79,14 @@ function untilAborted({ signal }: RunWork): Promise<never> {
   });
 }
 
+function untilDrained({ drain }: RunWork): Promise<RunResult> {
+  return new Promise((resolve) => {
+    const leave = () => resolve({ outcome: "drained" });
+    if (drain.aborted) leave();
+    else drain.addEventListener("abort", leave);
+  });
+}
+
 describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend) => {
   it("takes a message to its one end, each event in the log before the next", async () => {
     const { storage, engine } = await start(backend, async ({ log }) => {
@@ -229,9 +237,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
   });
 
   it("hands over at a step when it drains, at once for another node, and takes no more", async () => {
-    const { storage, engine } = await start(backend, ({ drain }) => {
-      return new Promise((resolve) => drain.addEventListener("abort", () => resolve({ outcome: "drained" })));
-    });
+    const { storage, engine } = await start(backend, untilDrained);
     const { id: session_id } = await storage.createSession({});
     const run = await submit(engine, session_id);
     await expect.poll(() => engine.active).toEqual([run.id]);
@@ -241,6 +247,35 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     await startEngine(storage, async () => SUCCEEDED);
     await eventsUntilDone(storage, session_id);
     expect(await storage.getRun(run.id)).toMatchObject({ status: "succeeded" });
+  });
+
+  it("hands over at once, though a claim is on its way that takes its time, and then what that has brought", async () => {
+    const { storage, drop } = await open[backend]();
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    cleanups.push(async () => {
+      await storage.close();
+      await drop();
+    });
+    let isSlow = false;
+    const claimRun: Storage["claimRun"] = async (claim) => {
+      if (isSlow) {
+        asked.resolve();
+        await answered.promise;
+      }
+      return storage.claimRun(claim);
+    };
+    const { engine } = await startEngine({ ...storage, claimRun }, untilDrained);
+    cleanups.push(async () => answered.resolve());
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    isSlow = true;
+    await asked.promise;
+    const drained = engine.drain(50_000);
+    await expect.poll(() => storage.getRun(run.id)).toMatchObject({ status: "queued", attempt: 1 });
+    answered.resolve();
+    await drained;
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued", attempt: 2 });
   });
 
   it("leaves a run that would not stop to another node when the deadline is over", async () => {
