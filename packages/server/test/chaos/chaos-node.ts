@@ -37,7 +37,7 @@ const server = await startServer({
   config: { ...config, sse: { ...config.sse, heartbeat_interval: HEARTBEAT_S, retry_interval: RETRY_MS } },
   port: input.port,
   tools: createCrashTools(
-    { write: (entry) => ledger.write(entry.t === "effect" ? { ...entry, node: owner } : entry) },
+    { ...ledger, write: (entry) => ledger.write(entry.t === "effect" ? { ...entry, node: owner } : entry) },
     { pass: () => undefined },
   ),
   engine: { owner, ...(lease_ms !== undefined && { lease_ms }), ...(poll_ms !== undefined && { poll_ms }) },

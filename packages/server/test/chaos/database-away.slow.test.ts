@@ -30,9 +30,9 @@ it("while its database is away a node says so on /ready, and what it worked on g
   );
   for await (const event of client.followRun(id, run_id)) if (event.event === "tool_call") break;
   await postgres.kill();
-  await until("the node to say that it is not ready", ready(503), 10_000);
+  await until("the node to say that it is not ready", ready(503));
   await postgres.restart();
-  await until("the node to be ready again", ready(200), 15_000);
+  await until("the node to be ready again", ready(200));
   const rest = await client.followRun(id, run_id).rest();
   expect(rest).toMatchObject({ event: "done", data: { status: "succeeded" } });
   expect(fleet.deaths).toEqual([]);

@@ -28,7 +28,7 @@ export interface TroubleMaker {
   stop(): Promise<void>;
 }
 
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 
 export function makeTrouble(options: TroubleOptions): TroubleMaker {
   const { random, kinds } = options;

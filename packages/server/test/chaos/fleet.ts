@@ -8,7 +8,7 @@ import { freePort } from "../../../../testing/free-port.ts";
 import type { ChaosNodeInput } from "./chaos-node.ts";
 import type { NextRelease } from "./next-release.ts";
 
-const LISTENS_WITHIN_MS = 30_000;
+const LISTENS_WITHIN_MS = 60_000;
 const PROGRAM = fileURLToPath(new URL("./chaos-node.ts", import.meta.url));
 
 export interface FleetNode {
@@ -47,11 +47,13 @@ export async function createFleet({ size, folder, next, ...shared }: FleetOption
   const errors: string[] = [];
   const deaths: string[] = [];
   const nodes: FleetNode[] = [];
-  for (let n = 1; n <= size; n++) {
-    const owner = `node-${n}`;
+  const ports = new Set<number>(); // one that is free may be given twice
+  while (ports.size < size) ports.add(await freePort());
+  for (const [index, port] of [...ports].entries()) {
+    const owner = `node-${index + 1}`;
     const root = join(folder, owner);
     mkdirSync(root, { recursive: true });
-    const input = { ...shared, owner, root, port: await freePort() };
+    const input = { ...shared, owner, root, port };
     const told = {
       error: (what: string) => void errors.push(`${owner}: ${what}`),
       death: (what: string) => void deaths.push(`${owner}: ${what}`),

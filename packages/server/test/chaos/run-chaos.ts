@@ -26,6 +26,7 @@ export interface ChaosOptions {
   mutant?: Mutant;
   /** Nodes are hit in the middle of a tool. */
   aimed?: boolean;
+  lease_ms?: number;
 }
 
 export interface Outcome extends Verdict {
@@ -39,20 +40,21 @@ const NODE_PAUSE_MS = 600;
 const DATABASE_PAUSE_MS = 5_000;
 /** What nodes said of themselves before something was found wrong. */
 const LAST_ERRORS = 40;
-const SETTLES_WITHIN_MS = 90_000;
+const SETTLES_WITHIN_MS = 240_000;
 
 /** Nodes, a balancer and clients on one database, and trouble; then what is left is checked. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
-  const { postgres, nodes: size, mutant } = options;
+  const { postgres, nodes: size, mutant, lease_ms = LEASE_MS } = options;
   const database = await createDatabase(postgres.url);
   const dir = createTempDir("cognition-chaos-");
   const folder = join(dir.path, "nodes");
   mkdirSync(folder);
   const files = { ledger: join(dir.path, "ledger.jsonl"), commands: join(dir.path, "commands.txt") };
-  const shared = { uri: database.url, ledger: files.ledger, lease_ms: LEASE_MS, poll_ms: POLL_MS };
+  const shared = { uri: database.url, ledger: files.ledger, lease_ms, poll_ms: POLL_MS };
   const next = options.node_trouble.includes("upgrade") && { next: makeNextRelease(join(dir.path, "next")) };
-  const fleet = await createFleet({ size, folder, ...shared, ...next, ...(mutant && { mutant }) });
+  // Listens before the nodes' ports are looked for, so that none of them is its own.
   const balancer = await startBalancer(() => fleet.nodes.map(({ port }) => port));
+  const fleet = await createFleet({ size, folder, ...shared, ...next, ...(mutant && { mutant }) });
   let storage: Storage | undefined;
   try {
     // One before the others: it makes the schema, and leaves compiled code to them.
@@ -82,8 +84,8 @@ async function withTrouble(
   crowd: Crowd,
   aim_by: string | undefined,
 ): Promise<[Trouble, number][]> {
-  const { postgres, seed } = options;
-  const part = { fleet, postgres, lease_ms: LEASE_MS, aim_by };
+  const { postgres, seed, lease_ms = LEASE_MS } = options;
+  const part = { fleet, postgres, lease_ms, aim_by };
   const makers = [
     { kinds: options.node_trouble, pause_ms: NODE_PAUSE_MS },
     { kinds: options.database_trouble, pause_ms: DATABASE_PAUSE_MS },

@@ -15,6 +15,8 @@ const ENDLESS_MS = 120_000;
 interface CrashTool {
   on_crash: OnCrash;
   takes_ms?: number;
+  /** It is at work until the ledger says that it may end. */
+  is_held?: boolean;
 }
 
 /** What the world sees of each is a line in the ledger. */
@@ -24,10 +26,11 @@ export const CRASH_TOOLS: Readonly<Record<string, CrashTool>> = {
   linger: { on_crash: "never", takes_ms: SLOW_MS },
   order: { on_crash: "ask" },
   ponder: { on_crash: "never", takes_ms: ENDLESS_MS },
+  hold: { on_crash: "never", is_held: true },
 };
 
 export function createCrashTools(ledger: Ledger, points: Pick<KillPoints, "pass">): ToolDefinition[] {
-  return Object.entries(CRASH_TOOLS).map(([name, { on_crash, takes_ms = 0 }]) =>
+  return Object.entries(CRASH_TOOLS).map(([name, { on_crash, takes_ms = 0, is_held = false }]) =>
     defineTool({
       name,
       description: `Notes down what is to be done (${name}).`,
@@ -37,6 +40,7 @@ export function createCrashTools(ledger: Ledger, points: Pick<KillPoints, "pass"
       run: async ({ note }, { tool_call_id, idempotency_key, run_id, signal, emit }) => {
         ledger.write({ t: "effect", tool: name, note, tool_call_id, idempotency_key, run_id });
         points.pass("in the tool", name);
+        while (is_held && !ledger.isReleased()) await delay(TELLS_EVERY_MS, undefined, { signal });
         if (takes_ms === SLOW_MS) {
           for (let told = 0; told < takes_ms; told += TELLS_EVERY_MS) {
             emit({ event: "tool_output", content: "." });

@@ -1,7 +1,10 @@
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /** What happened outside of the database: what a client was told, and what tools did to the world. */
-export type Entry = { t: "accepted"; session_id: string; run_id: string; message_id: string; content: string } | Effect;
+export type Entry =
+  | { t: "accepted"; session_id: string; run_id: string; message_id: string; content: string }
+  | { t: "released" }
+  | Effect;
 
 interface Effect {
   t: "effect";
@@ -18,12 +21,17 @@ export type EntryOf<T extends Entry["t"]> = Extract<Entry, { t: T }>;
 
 export interface Ledger {
   write(entry: Entry): void;
+  /** Whether what is held may go on. */
+  isReleased(): boolean;
 }
 
 /** Lines go straight to the kernel, which outlives the process that is killed. */
 export function openLedger(path: string): Ledger {
   const file = openSync(path, "a");
-  return { write: (entry) => void writeSync(file, `${JSON.stringify(entry)}\n`) };
+  return {
+    write: (entry) => void writeSync(file, `${JSON.stringify(entry)}\n`),
+    isReleased: () => readLedger(path, "released").length > 0,
+  };
 }
 
 export function readLedger<T extends Entry["t"]>(path: string, type: T): EntryOf<T>[] {

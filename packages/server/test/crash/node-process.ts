@@ -7,7 +7,7 @@ import type { NodeInput, Order, Said } from "./orders.ts";
 export interface NodeProcess {
   begin(order: Order): void;
   /** Resolves when it has said so, rejects if it ended before. */
-  heard(what: "ready" | "accepted" | "idle"): Promise<void>;
+  heard(what: "ready" | "accepted" | "idle" | "leaving"): Promise<void>;
   signal(name: "SIGKILL" | "SIGTERM"): void;
   /** What went wrong in its runs, by its own account. */
   readonly errors: readonly Extract<Said, { error: string }>[];
@@ -31,6 +31,7 @@ export function startNode(input: NodeInput, cache: string): NodeProcess {
     ready: Promise.withResolvers<void>(),
     accepted: Promise.withResolvers<void>(),
     idle: Promise.withResolvers<void>(),
+    leaving: Promise.withResolvers<void>(),
   };
   createInterface({ input: child.stdout }).on("line", (line) => {
     const heard = JSON.parse(line) as Said;

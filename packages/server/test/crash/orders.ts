@@ -29,4 +29,5 @@ export type Said =
   | { ready: true }
   | { accepted: string[] }
   | { idle: true }
+  | { leaving: true }
   | { error: string; code: string | undefined; run_id: string };

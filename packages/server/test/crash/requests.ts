@@ -9,6 +9,8 @@ export const REQUESTS = {
     `Use the charge tool with note="${note}-1", then use the record tool with note="${note}-2", then use the charge tool with note="${note}-3"`,
   slow_steps: (note: string) =>
     `Use the linger tool with note="${note}-1", then use the linger tool with note="${note}-2", then use the charge tool with note="${note}-3"`,
+  held_steps: (note: string) =>
+    `Use the hold tool with note="${note}-1", then use the record tool with note="${note}-2", then use the charge tool with note="${note}-3"`,
   helper: (note: string) => `Delegate to helper: Use the charge tool with note="${note}"`,
   file: (note: string) => `Create a file named ${note}.txt containing exactly the word ${note}`,
   command: (note: string, commands: string) => `Run the command: sh -c "echo ${note} >> ${commands}"`,

@@ -22,7 +22,11 @@ async function startNode(root: string, port = 0): Promise<Node> {
   const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
   const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: join(root, "cache") };
   const child = spawn(process.execPath, [...flags, PROGRAM, input], { env, stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  onTestFinished(async () => {
+    const ended = child.exitCode === null && child.signalCode === null && once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  });
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { child, ...JSON.parse(line) };
 }
@@ -59,7 +63,7 @@ function heldCommand(dir: string): { sentence: string; release: () => void } {
   writeFileSync(
     program,
     `import { existsSync } from "node:fs";
-setTimeout(() => process.exit(1), 60_000);
+setTimeout(() => process.exit(1), 170_000);
 setInterval(() => existsSync(${JSON.stringify(go)}) && process.exit(0), 20);`,
   );
   return { sentence: `Run the command: ${process.execPath} ${program}`, release: () => writeFileSync(go, "") };

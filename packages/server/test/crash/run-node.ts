@@ -28,16 +28,25 @@ const runtime = await compose({
   engine: { owner: `node ${process.pid}`, lease_ms: input.lease_ms, poll_ms: POLL_MS },
   onError: (error, run_id) => say({ error: String(error), code: isAppError(error) ? error.code : undefined, run_id }),
 });
+let isLeaving = false;
+runtime.engine.start();
+const working = work();
 process.once("SIGTERM", () => {
   void leave();
+  say({ leaving: true });
 });
-runtime.engine.start();
-say({ accepted: await submitAll(runtime, ledger, order) });
-await untilIdle(runtime, storage, order.sessions);
-say({ idle: true });
+await working;
+
+async function work(): Promise<void> {
+  say({ accepted: await submitAll(runtime, ledger, order) });
+  await untilIdle(runtime, storage, order.sessions);
+  if (!isLeaving) say({ idle: true });
+}
 
 async function leave(): Promise<void> {
+  isLeaving = true;
   await runtime.close(input.drain_ms);
+  await working; // it reads from the storage
   await storage.close();
   process.exit(0);
 }
@@ -58,7 +67,7 @@ async function submitAll({ engine }: Runtime, told: Ledger, { messages }: Order)
 }
 
 async function untilIdle({ engine }: Runtime, from: Storage, sessions: readonly string[]): Promise<void> {
-  for (;;) {
+  while (!isLeaving) {
     const runs = (await Promise.all(sessions.map((id) => from.listRuns(id, { limit: 200 })))).flat();
     const open = runs.filter(({ status }) => !isRunOutcome(status));
     for (const run of open) if (run.status === "waiting_for_approval") await answer(engine, from, run);

@@ -6,7 +6,7 @@ import { randomFrom } from "../../../thread/test/crash/random.ts";
 import type { Engine } from "../../../thread/test/crash/scene.ts";
 import { checkSession, type SessionFacts } from "./check-session.ts";
 import { checkNotes } from "./check-tools.ts";
-import { type EntryOf, readLedger, readLines } from "./ledger.ts";
+import { type EntryOf, openLedger, readLedger, readLines } from "./ledger.ts";
 import { type NodeProcess, startNode } from "./node-process.ts";
 import type { OrderedMessage } from "./orders.ts";
 import { REQUESTS, type RequestKind } from "./requests.ts";
@@ -32,6 +32,8 @@ export interface Scene {
   ask(kind: RequestKind, session_id: string): OrderedMessage;
   /** What tools have done so far. */
   effects(): readonly EntryOf<"effect">[];
+  /** Lets a tool end that is held. */
+  release(): void;
   /** Once nobody works any more. */
   check(): Promise<ReadonlyMap<string, SessionFacts>>;
   dispose(): Promise<void>;
@@ -85,6 +87,7 @@ export async function setScene(engine: Engine, options: SceneOptions): Promise<S
       content: REQUESTS[kind](`n${++notes}`, commands),
     }),
     effects: () => readLedger(ledger, "effect"),
+    release: () => openLedger(ledger).write({ t: "released" }),
     check: () =>
       withStorage(async (storage) => {
         const accepted = readLedger(ledger, "accepted");

@@ -164,6 +164,6 @@ export class Scene {
 
   async #ended(run_id: string): Promise<void> {
     const ended = async () => ["succeeded", "failed", "aborted"].includes((await this.storage.getRun(run_id)).status);
-    await expect.poll(ended, { timeout: 15_000, interval: 5 }).toBe(true);
+    await expect.poll(ended, { timeout: 50_000, interval: 5 }).toBe(true);
   }
 }
