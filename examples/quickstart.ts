@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { openStorage, type Storage } from "@cognition/thread";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -15,11 +16,11 @@ const STEPS = 8;
 const KILL_AFTER = 4;
 
 /** Any LangGraph graph will do, unchanged. This one counts to eight, and takes its time. */
-async function openJob(storage: Storage) {
+async function openJob(storage: Storage, takeTime = (_step: number) => delay(60)) {
   const checkpointer = await storage.getCheckpointer();
   return new StateGraph(MessagesAnnotation)
     .addNode("work", async ({ messages }) => {
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await takeTime(messages.length);
       return { messages: [new AIMessage(`step ${messages.length} of ${STEPS}`)] };
     })
     .addEdge(START, "work")
@@ -34,23 +35,27 @@ function configFor(thread_id: string) {
 /** The process that will not live to see the end. */
 async function workUntilKilled(file: string, thread_id: string): Promise<void> {
   const storage = await openStorage(file);
-  const job = await openJob(storage);
+  const job = await openJob(storage, (step) => {
+    if (step <= KILL_AFTER) return delay(60);
+    say(`    child: in the middle of step ${step}`);
+    return delay(3_600_000);
+  });
   const input = { messages: [new HumanMessage("Count to eight.")] };
   for await (const step of await job.stream(input, configFor(thread_id))) {
-    process.stdout.write(`    child: ${step.work?.messages?.at(-1)?.content}\n`);
+    say(`    child: ${step.work?.messages?.at(-1)?.content}`);
   }
 }
 
 async function startAndKill(file: string, thread_id: string): Promise<void> {
   const node = ["--conditions=cognition-source", import.meta.filename, file, thread_id];
   const child = spawn(process.execPath, node, { stdio: ["ignore", "pipe", "inherit"] });
-  let steps = 0;
+  let lines = 0;
   child.stdout.on("data", (text: Buffer) => {
     process.stdout.write(text);
-    steps += text.toString().split("\n").length - 1;
-    if (steps === KILL_AFTER) setTimeout(() => child.kill("SIGKILL"), 30); // in the middle of the next step
+    lines += text.toString().split("\n").length - 1;
+    if (lines > KILL_AFTER) child.kill("SIGKILL");
   });
-  await once(child, "exit");
+  await once(child, "close");
 }
 
 function say(line = ""): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, createClient } from "@cognition/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -49,7 +49,7 @@ async function command(text: string): Promise<{ id: string; result: () => Promis
   const asked = await client.sendMessage(id, `Run the command: ${text}`, { callback_url: hook }).rest();
   expect(asked?.event).toBe("interrupt");
   const result = async () => {
-    await expect.poll(async () => (await client.listRuns(id)).runs[0]?.status, { timeout: 30_000 }).toBe("succeeded");
+    await expect.poll(async () => (await client.listRuns(id)).runs[0]?.status, { timeout: 120_000 }).toBe("succeeded");
     const { messages } = await client.getMessages(id, { role: "tool" });
     return String(messages[0]?.content);
   };
@@ -59,30 +59,47 @@ async function command(text: string): Promise<{ id: string; result: () => Promis
 test("commands that look are approved, others refused, and who cannot sign is not heard", async () => {
   const bot = startBot();
   await bot.until(/waiting for callbacks/);
-  expect(await (await command("echo looked")).result()).toContain("looked");
-  await bot.until(/approve execute .*echo looked/);
-  await bot.until(/session \S+ is done/);
-
-  writeFileSync(join(dir.path, "kept.txt"), "");
-  expect(await (await command(`rm ${join(dir.path, "kept.txt")}`)).result()).toContain("only look");
-  await bot.until(/reject execute .*rm /);
+  // In whichever order: the run may be done before the bot has said that it approved.
+  const said = (line: RegExp) => expect.poll(bot.seen).toMatch(line);
+  const looked = await command("echo looked");
+  expect(await looked.result()).toContain("looked");
+  await said(/approve execute .*echo looked/);
+  await said(new RegExp(`session ${looked.id} is done`));
 
   const forged = await fetch(hook, { method: "POST", body: '{"session_id": "s", "status": "done"}' });
   expect(forged.status).toBe(401);
+
+  const kept = join(dir.path, "kept.txt");
+  writeFileSync(kept, "");
+  const refused = await command(`rm ${kept}`);
+  expect(await refused.result()).toContain("only look");
+  expect(existsSync(kept)).toBe(true);
+  await said(/reject execute .*rm /);
+  await said(new RegExp(`session ${refused.id} is done`));
   expect(bot.seen()).not.toContain("session s ");
 });
 
 test("a bot that was down is told later, and decides once", async () => {
   const { id, result } = await command("echo late");
+  const waiting = async () => {
+    const { deliveries } = await client.listDeliveries({ session_id: id });
+    const found = deliveries.find(({ payload }) => payload.status === "waiting");
+    if (!found) throw new Error("there is no callback");
+    return found;
+  };
+  await expect.poll(async () => (await waiting()).attempts.length).toBeGreaterThan(0);
   const bot = startBot();
   expect(await result()).toContain("late");
-  await bot.until(/session \S+ is done/);
-  const { deliveries } = await client.listDeliveries({ session_id: id });
-  const waited = deliveries.find(({ payload }) => payload.status === "waiting");
-  expect(waited).toMatchObject({ status: "delivered" });
-  expect(waited?.attempts.length).toBeGreaterThan(1);
-  await client.redeliver(waited?.id ?? "");
-  await expect.poll(async () => (await client.getDelivery(waited?.id ?? "")).status).toBe("delivered");
+  await expect.poll(async () => (await waiting()).status).toBe("delivered");
+  const { id: delivery, attempts } = await waiting();
+  expect(attempts.length).toBeGreaterThan(1);
+  await client.redeliver(delivery);
+  await expect
+    .poll(async () => [(await waiting()).status, (await waiting()).attempts.length])
+    .toEqual(["delivered", attempts.length + 1]);
+  // All that it has said is there once it has ended.
+  bot.child.kill("SIGTERM");
+  await bot.exited;
   expect(bot.seen().match(/approve execute/g)).toHaveLength(1);
 });
 

@@ -4,7 +4,6 @@ import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Result } from "../examples/batch-worker/results-file.ts";
 import { type RunningCli, type Served, startServe } from "../packages/cli/test/cli-process.ts";
-import { freePort } from "../testing/free-port.ts";
 import { startExample } from "../testing/start-example.ts";
 import { createTempDir, type TempDir } from "../testing/temp-dir.ts";
 
@@ -44,7 +43,7 @@ afterEach(async () => {
 
 const lines = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), "utf8").split("\n").slice(0, -1) : []);
 const until = (name: string, count: number) =>
-  expect.poll(() => lines(name).length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(count);
+  expect.poll(() => lines(name).length, { timeout: 120_000, interval: 5 }).toBeGreaterThanOrEqual(count);
 
 async function kill({ child, exited }: RunningCli): Promise<void> {
   child.kill("SIGKILL");
@@ -52,27 +51,26 @@ async function kill({ child, exited }: RunningCli): Promise<void> {
 }
 
 test("a batch is done once, though its worker and its server are killed in the middle", async () => {
-  const port = String(await freePort());
-  const serve = async (): Promise<Served> => {
+  const serve = async (port = "0"): Promise<Served> => {
     const served = await startServe(["--quiet", "--port", port], { cwd: dir.path });
     running.push(served);
     return served;
   };
+  const first = await serve();
   const work = (): RunningCli => {
     const files = ["--jobs", at("jobs.txt"), "--results", at("results.jsonl")];
-    const worker = startExample("batch-worker/batch-worker.ts", ["--server", `http://127.0.0.1:${port}`, ...files]);
+    const worker = startExample("batch-worker/batch-worker.ts", ["--server", first.url, ...files]);
     running.push(worker);
     return worker;
   };
 
-  const first = await serve();
   const killed = work();
   await until("booked.txt", 2);
   await kill(killed);
   const second = work();
   await until("booked.txt", 6);
   await kill(first);
-  const { url } = await serve();
+  const { url } = await serve(new URL(first.url).port);
   expect(await second.exited, second.seen()).toBe(0);
   expect(second.seen()).toContain("all done");
 

@@ -5,7 +5,6 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningCli, startServe } from "../packages/cli/test/cli-process.ts";
 import { openBrowser } from "../testing/browser.ts";
-import { freePort } from "../testing/free-port.ts";
 import { startExample } from "../testing/start-example.ts";
 import { createTempDir, type TempDir } from "../testing/temp-dir.ts";
 
@@ -16,12 +15,12 @@ afterAll(() => browser?.close());
 let dir: TempDir;
 let page: Page;
 let faults: string[];
-let server: { url: string; port: string; origin: string };
+let server: { url: string; origin: string };
 const running: RunningCli[] = [];
 
-async function serve(): Promise<void> {
+async function serve(port: string): Promise<void> {
   const env = { COGNITION_CORS_ORIGINS: server.origin, COGNITION_SSE_RETRY_INTERVAL: "200" };
-  const served = await startServe(["--quiet", "--port", server.port], { cwd: dir.path, env });
+  const served = await startServe(["--quiet", "--port", port], { cwd: dir.path, env });
   running.push(served);
   server.url = served.url;
 }
@@ -38,12 +37,11 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
     const careful = "---\nname: careful\ndescription: Asks.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
     writeFileSync(join(dir.path, ".cognition/agents/careful.md"), careful);
-    const pagePort = String(await freePort());
-    server = { url: "", port: String(await freePort()), origin: `http://127.0.0.1:${pagePort}` };
-    await serve();
-    const pages = startExample("chat-page/serve-page.ts", ["--port", pagePort]);
+    const pages = startExample("chat-page/serve-page.ts", ["--port", "0"]);
     running.push(pages);
-    await pages.until(/chat page is on/);
+    await pages.until(/chat page is on \S+\n/);
+    server = { url: "", origin: /http\S+/.exec(pages.seen())?.[0] ?? "" };
+    await serve("0");
     page = await (browser as Browser).newPage();
     faults = [];
     page.on("pageerror", (error) => faults.push(error.message));
@@ -64,7 +62,7 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await page.click("button[type=submit]");
   };
   const state = (text: string) =>
-    expect.poll(() => page.textContent("#state"), { timeout: 30_000, interval: 50 }).toBe(text);
+    expect.poll(() => page.textContent("#state"), { timeout: 120_000, interval: 50 }).toBe(text);
   const texts = (kind: string) => page.locator(`.${kind}`).allTextContents();
 
   test("a message streams, its tools are seen, and a reload shows the same", async () => {
@@ -103,10 +101,10 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await page.waitForSelector("[data-ready]");
     await send("Slowly say: one two three four five six seven eight nine ten eleven twelve");
     await expect
-      .poll(async () => (await texts("assistant")).join(), { timeout: 20_000, interval: 20 })
+      .poll(async () => (await texts("assistant")).join(), { timeout: 120_000, interval: 20 })
       .toMatch(/\w \w/);
-    await kill(running[0] as RunningCli);
-    await serve();
+    await kill(running[1] as RunningCli);
+    await serve(new URL(server.url).port);
     await state("succeeded");
     const { messages } = await client.getMessages(id);
     expect(await texts("assistant")).toEqual([messages[0]?.content]);
@@ -117,7 +115,7 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await open();
     await page.waitForSelector("[data-ready]");
     await send("Run the command: sleep 60");
-    await expect.poll(() => texts("tool"), { timeout: 20_000, interval: 20 }).toHaveLength(1);
+    await expect.poll(() => texts("tool"), { timeout: 120_000, interval: 20 }).toHaveLength(1);
     await page.click("#stop");
     await state("aborted");
     await send("Say that you are back");

@@ -21,7 +21,7 @@ describe("the packed packages", () => {
     npm(root, "pack", ...workspaces, `--pack-destination=${dir.path}`);
     writeFileSync(join(dir.path, "package.json"), JSON.stringify({ private: true, type: "module" }));
     npm(dir.path, "install", "--no-audit", "--no-fund", ...globSync(join(dir.path, "*.tgz")), ...peers());
-  }, 300_000);
+  }, 900_000);
   afterAll(dir.remove);
 
   test.each(libraries)("%s can be imported", (name) => {
