@@ -14,6 +14,7 @@ import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult, lastAssistant } from "./graph-result.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
+import { createNodeFiles } from "./node-files.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
 import { type GraphState, NO_STATE } from "./run-graph.ts";
 import { emptyScope, inRun, type RunScope } from "./run-scope.ts";
@@ -184,7 +185,7 @@ function configFor({ scope, events, agent }: Running) {
   return {
     ...agent.config,
     configurable: { thread_id, [LEASE]: work.lease },
-    callbacks: [events.handler, budgeted, ...(agent.custom ? [createToolEvents(scope)] : [])],
+    callbacks: [events.handler, budgeted, ...(agent.custom ? [createToolEvents(scope), createNodeFiles(scope)] : [])],
     durability: "sync" as const,
     metadata: { run_id },
     signal: work.signal,

@@ -2,6 +2,7 @@ import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/c
 import { EMPTY_TREE, type Lease } from "@cognition/thread";
 import { type CaptureParts, captureFolder } from "./capture-folder.ts";
 import { editTree } from "./edit-tree.ts";
+import { isEmptyFolder } from "./empty-folder.ts";
 import type { FolderMarkers } from "./folder-marker.ts";
 import { toBytes } from "./held-folder.ts";
 import { createStoredTrees } from "./stored-trees.ts";
@@ -15,6 +16,11 @@ export interface RunWorkspace {
   before(): Promise<void>;
   /** A tool that may write has ended, or was stopped: its changes are stored when this resolves. */
   after(): Promise<void>;
+  /**
+   * Code that writes to the folder as it likes has come to the end of a step: as `after`. Only in a folder of the
+   * session's own: in a shared one nobody knows whose changes they are.
+   */
+  step(): Promise<void>;
 }
 
 export interface RunPlace {
@@ -69,6 +75,9 @@ export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace
         await keeper.attempt(() => keeper.before());
       }),
     after: () => parts.turn(folder, () => keeper.attempt(() => keeper.after())),
+    step: async () => {
+      if (own) await parts.turn(folder, () => keeper.attempt(() => keeper.step()));
+    },
   };
 }
 
@@ -106,6 +115,11 @@ class Keeper {
   async after(): Promise<void> {
     this.#active = Math.max(0, this.#active - 1);
     await (this.#place.own ? this.takeAll() : this.#takeChanges());
+  }
+
+  async step(): Promise<void> {
+    if (this.snapshot_id === EMPTY_TREE && isEmptyFolder(this.#place.folder)) return;
+    await this.takeAll();
   }
 
   /** All that is in the folder. What was swept while it was being named is stored again. */
