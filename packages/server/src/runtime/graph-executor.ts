@@ -135,6 +135,7 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
   const control = new RunControl();
   const drain = () => control.requestDrain();
   work.drain.addEventListener("abort", drain);
+  if (work.drain.aborted) drain(); // while the agent was being opened
   try {
     const config = { ...configFor(one), control };
     await branchAtParent(storage, work, input);

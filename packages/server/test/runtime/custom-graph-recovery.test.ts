@@ -26,7 +26,7 @@ const open = (storage: Storage, graphs: Record<string, string | object>) =>
     workspace_root: dir.path,
     env: { PATH: process.env["PATH"] },
     graphs,
-    engine: { lease_ms: 2_000, poll_ms: 20 },
+    engine: { lease_ms: 60_000, poll_ms: 20 },
     onError: () => undefined,
   });
 
@@ -103,7 +103,7 @@ it("is handed over between two steps, and no node runs twice", async () => {
   first.engine.start();
   const { session, run_id } = await accept(storage, first);
   await expect.poll(() => ran).toEqual(["one"]);
-  const closing = first.close(10_000);
+  const closing = first.close(50_000);
   gate.resolve();
   await closing;
   expect(await storage.getRun(run_id)).toMatchObject({ status: "queued" });
@@ -114,6 +114,43 @@ it("is handed over between two steps, and no node runs twice", async () => {
     { status: "succeeded", assistant_data: { content: "done" } },
   ]);
   expect(ran).toEqual(["one", "two"]);
+  await second.close(0);
+  await storage.close();
+});
+
+it("is handed over before its first step if the node leaves while it is being opened", async () => {
+  const ran: string[] = [];
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("one", () => {
+      ran.push("one");
+      return { messages: [new AIMessage("done")] };
+    })
+    .addEdge(START, "one")
+    .compile();
+  const storage = await openStorage(uri());
+  const opening = Promise.withResolvers<void>();
+  let claims = 0;
+  const slow: Storage = {
+    ...storage,
+    getSession: (id) => opening.promise.then(() => storage.getSession(id)),
+    claimRun: async (claim) => (claims++ === 0 ? storage.claimRun(claim) : null),
+  };
+  const first = await open(slow, { own: graph });
+  const second = await open(storage, { own: graph });
+  const { session, run_id } = await accept(storage, second);
+  first.engine.start();
+  await expect.poll(() => first.engine.active).toEqual([run_id]);
+  const closing = first.close(50_000);
+  await expect.poll(() => first.engine.draining).toBe(true);
+  setImmediate(opening.resolve); // by then its runs have been told, since it claims nothing any more
+  await closing;
+  expect(await storage.getRun(run_id)).toMatchObject({ status: "queued" });
+  expect(ran).toEqual([]);
+  second.engine.start();
+  expect(dataOf(await eventsOf({ storage, session } as Started, run_id), "done")).toMatchObject([
+    { status: "succeeded", assistant_data: { content: "done" } },
+  ]);
+  expect(ran).toEqual(["one"]);
   await second.close(0);
   await storage.close();
 });
