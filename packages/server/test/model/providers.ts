@@ -73,7 +73,7 @@ export function provider(protocol: Protocol, url: string, more: Partial<Provider
     base_url: protocol.kind === "openai" ? `${url}/v1` : url,
     api_key_env: "TEST_KEY",
     max_retries: 2,
-    timeout_ms: 5_000,
+    timeout_ms: 60_000,
     scope: {},
     source: "file",
     ...more,

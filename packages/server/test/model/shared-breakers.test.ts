@@ -90,10 +90,13 @@ describe("a provider that fails on one node", () => {
 
   test("is not remembered past its time, not even by a node that starts then", async () => {
     const [a, b] = await twoStorages();
-    const one = startNode(a, { openMs: 50 });
+    const told = Promise.withResolvers<void>();
+    const openBreaker: typeof a.breakers.openBreaker = (breaker) => a.breakers.openBreaker(breaker).then(told.resolve);
+    const one = startNode({ ...a, breakers: { ...a.breakers, openBreaker } }, { openMs: 50 });
     server.script(openai.fails(500, "boom"));
     await one.call();
     await one.call();
+    await told.promise;
     await until("it to be over", async () => ((await one.state()) === "half_open" ? true : undefined), WITHIN_MS);
     await until("it to be forgotten", listed(b, 0), WITHIN_MS);
     server.script(openai.says("ok"));

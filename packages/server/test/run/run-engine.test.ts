@@ -130,19 +130,16 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
   });
 
   it("runs a session's messages one after the other, and different sessions side by side", async () => {
-    const active = new Map<string, number>();
+    const active = new Set<string>();
     const order: string[] = [];
-    let together = 0;
+    const together = Promise.withResolvers<void>();
     const { storage, engine } = await start(backend, async ({ session, claimed }) => {
-      expect(active.get(session.id) ?? 0).toBe(0);
-      active.set(session.id, 1);
-      together = Math.max(
-        together,
-        [...active.values()].reduce((a, b) => a + b),
-      );
+      expect(active).not.toContain(session.id);
+      active.add(session.id);
       order.push(`${session.title}${(claimed.input as { content: string }).content}`);
-      await new Promise((resolve) => setImmediate(resolve));
-      active.set(session.id, 0);
+      if (active.size === 2) together.resolve();
+      await together.promise; // the first of each session has no end before both have begun
+      active.delete(session.id);
       return SUCCEEDED;
     });
     const sessions = await Promise.all(["a", "b"].map((title) => storage.createSession({ title })));
@@ -241,7 +238,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     const { id: session_id } = await storage.createSession({});
     const run = await submit(engine, session_id);
     await expect.poll(() => engine.active).toEqual([run.id]);
-    await engine.drain(5_000);
+    await engine.drain(50_000);
     expect(await storage.getRun(run.id)).toMatchObject({ status: "queued" });
     await expect(submit(engine, session_id)).rejects.toMatchObject({ code: "draining" });
     await startEngine(storage, async () => SUCCEEDED);
@@ -284,7 +281,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     const run = await submit(engine, session_id);
     await expect.poll(() => engine.active).toEqual([run.id]);
     await engine.drain(10);
-    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued" });
+    await expect.poll(() => storage.getRun(run.id)).toMatchObject({ status: "queued" });
   });
 
   it("does not wait for a storage that is away: its lease lets the run go", async () => {
@@ -298,14 +295,16 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
       if (away) throw new AppError("storage_unavailable", "gone for a while");
       return storage.finishRun(...args);
     };
+    const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const { engine } = await startEngine({ ...storage, finishRun }, async () => {
+      begun.resolve();
       await ended.promise;
       return SUCCEEDED;
     });
     const { id: session_id } = await storage.createSession({});
     const run = await submit(engine, session_id);
-    await expect.poll(() => engine.active).toEqual([run.id]);
+    await begun.promise;
     away = true;
     ended.resolve();
     await engine.drain(10);
@@ -315,19 +314,22 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
   });
 
   it("stops a run that somebody aborted through another node", async () => {
+    const begun = Promise.withResolvers<void>();
     let stopped: unknown;
     const { storage, engine, settled } = await start(
       backend,
-      (work) =>
-        untilAborted(work).catch((error) => {
+      (work) => {
+        begun.resolve();
+        return untilAborted(work).catch((error) => {
           stopped = error;
           throw error;
-        }),
-      { lease_ms: 3_000 },
+        });
+      },
+      { lease_ms: 6_000 },
     );
     const { id: session_id } = await storage.createSession({});
     const run = await submit(engine, session_id);
-    await expect.poll(() => engine.active).toEqual([run.id]);
+    await begun.promise;
     await storage.requestAbort(session_id, run.id); // through the storage, as another node would
     await eventsUntilDone(storage, session_id);
     expect(stopped).toMatchObject({ code: "aborted" });

@@ -15,7 +15,7 @@ async function start(): Promise<{ runtime: Runtime; storage: Storage }> {
     storage,
     workspace_root: dir.path,
     env: { PATH: process.env["PATH"] },
-    engine: { poll_ms: 20, lease_ms: 200 },
+    engine: { poll_ms: 20 },
     onError: () => undefined,
   });
   cleanups.push(

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -65,9 +64,10 @@ describe("abort of a user's own graph", () => {
 
   it("a tool in the journal that does not heed the signal is unknown: LangChain lets go of it before it ends", async () => {
     const effects: string[] = [];
+    const landing = Promise.withResolvers<void>();
     const stubborn = tool(
       async () => {
-        await delay(500);
+        await landing.promise;
         effects.push("landed");
         return "launched";
       },
@@ -85,6 +85,7 @@ describe("abort of a user's own graph", () => {
     await expect.poll(() => started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
     await started.runtime.engine.abort(started.session.id);
     expect(dataOf(await eventsOf(started, run_id), "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+    landing.resolve();
     await expect.poll(() => effects).toEqual(["landed"]);
     expect(await started.storage.listToolCalls(run_id)).toMatchObject([{ status: "unknown" }]);
   });

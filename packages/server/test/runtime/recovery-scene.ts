@@ -38,7 +38,7 @@ export async function openRecoveryScene(env: Record<string, string>): Promise<Re
     workspace_root: dir.path,
     env,
     config: loadConfig({ env, cwd: dir.path }).config,
-    engine: { lease_ms: 2_000, poll_ms: 20 },
+    engine: { lease_ms: 60_000, poll_ms: 20 },
     onError: (error) => errors.push(error),
   });
   const session = await storage.createSession({ workspace_path: "work" });
@@ -62,9 +62,10 @@ export async function openRecoveryScene(env: Record<string, string>): Promise<Re
       return run_id;
     },
     takeOver: async (run_id) => {
+      const { attempt } = await storage.getRun(run_id);
       runtime.engine.start();
       const ended = eventsOf(started, run_id);
-      await until(async () => (await storage.getRun(run_id)).attempt === 2, WITHIN_MS);
+      await until(async () => (await storage.getRun(run_id)).attempt > attempt, WITHIN_MS);
       return { ended };
     },
     close: async () => {

@@ -35,12 +35,13 @@ it("an abort that comes while the intent is being recorded: the tool never runs,
   const reached = Promise.withResolvers<void>();
   const listed = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
   // The worst moment: after the journal was looked through for open calls, and before the run's end is stored. An end
-  // that waits for the intent never looks before it; then the deadline lets the intent go on.
+  // that waits for the intent never looks before it; then a moment after the abort the intent goes on.
   const started = await startWith((real) => ({
     beginToolCall: async (intent) => {
       reached.resolve();
-      await Promise.race([listed.promise, delay(500)]);
+      await Promise.race([listed.promise, aborted.promise.then(() => delay(500))]);
       return real.beginToolCall(intent).finally(begun.resolve);
     },
     listToolCalls: async (run_id) => {
@@ -56,6 +57,7 @@ it("an abort that comes while the intent is being recorded: the tool never runs,
   const run_id = await send(started, "Use the launch tool");
   await reached.promise;
   await started.runtime.engine.abort(started.session.id);
+  aborted.resolve();
   const events = await eventsOf(started, run_id);
   expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
   expect(await started.storage.listToolCalls(run_id)).toEqual([]);

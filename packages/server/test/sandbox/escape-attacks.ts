@@ -163,7 +163,7 @@ export const ATTACKS: readonly Attack[] = [
 
 /** Counts what lives at the same time. A shell that cannot fork ends, so the count is taken by an inner one. */
 function forkBomb(): string {
-  const inner = `i=0; while [ $i -lt ${HOG.processes} ]; do sleep 3 & i=$((i+1)); echo $i; done`;
+  const inner = `i=0; while [ $i -lt ${HOG.processes} ]; do sleep 5 & i=$((i+1)); echo $i; done`;
   return `count=$(sh -c '${inner}' 2>/dev/null | tail -n 1); [ "$count" = ${HOG.processes} ] && echo SUCCEEDED`;
 }
 

@@ -166,7 +166,7 @@ export function supervisionContract(name: string, chosen: Chosen): void {
       write("job.sh", `echo begun >> count; echo said; exec sleep ${seconds}\n`);
       const { sandbox } = await serve();
       const leaving = new AbortController();
-      const running = sandbox.execute(COMMAND, { id: "call", timeout_ms: 1_500, detach: leaving.signal });
+      const running = sandbox.execute(COMMAND, { id: "call", timeout_ms: 6_000, detach: leaving.signal });
       await until(() => findProcesses(`sleep ${seconds}`).length === 1);
       leaving.abort(new Error("leaving"));
       await expect(running).rejects.toThrow("leaving");

@@ -53,7 +53,11 @@ async function startHttpServer() {
 /** The client in a process of its own, as a server has it. */
 function startClient(config: object) {
   const program = join(CHILDREN, "mcp-http-client.ts");
-  const args = ["--conditions=cognition-source", program, JSON.stringify({ name: "web", ...config })];
+  const args = [
+    "--conditions=cognition-source",
+    program,
+    JSON.stringify({ name: "web", connect_timeout_ms: 50_000, ...config }),
+  ];
   const child = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },
@@ -83,7 +87,7 @@ describe("an MCP server over HTTP", () => {
     expect(new Set(seen)).toEqual(new Set(["k"]));
     expect(sessions.size).toBe(1);
     expect(await client.ask({ do: "close" })).toEqual({});
-    expect(sessions.size).toBe(0);
+    await until("the end of its session", () => sessions.size === 0);
   });
 
   it("that has forgotten the session gets a new one, and the call once", async () => {

@@ -40,6 +40,7 @@ const stdio = (given: Partial<McpServerConfigInput> = {}, env: Record<string, st
     command: process.execPath,
     args: [CHILD],
     env: { JOURNAL: workspace.path("journal"), ...env },
+    connect_timeout_ms: 50_000,
     ...given,
   });
 

@@ -153,7 +153,7 @@ describe("tool files", () => {
     await put({ "a.js": source("a").replaceAll(/interface.*|: Args/g, "") });
     const child = join(import.meta.dirname, "..", "children", "tool-files.ts");
     const node = ["--conditions=cognition-source", child, workspace.root];
-    const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 50_000 });
     expect(JSON.parse(stdout)).toEqual({ names: ["a"], problems: [] });
   });
 });

@@ -24,7 +24,8 @@ export async function createWorkspace(files: Record<string, string> = {}): Promi
       }
     },
     remove: (name) => rm(path(name), { recursive: true }),
-    dispose: () => rm(root, { recursive: true, force: true }),
+    // A process that was just killed may have made a file the moment before.
+    dispose: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   };
   await workspace.write(files);
   return workspace;
