@@ -18,12 +18,12 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ["testing/global-setup.ts"],
     // Deadlines for a machine that is busy with other things: what is right is right away everywhere else.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Where others wait for the outcome, what stumbled over the machine may try once more. `.ci/run` names each such test.
     retry: process.env["CI"] ? 1 : 0,
     expect: { poll: { timeout: 20_000, interval: 20 } },
-    teardownTimeout: 20_000,
+    teardownTimeout: 60_000,
     reporters: reports ? ["default", "json"] : ["default"],
     // One file for each vitest process, so that the suites of one test run do not overwrite each other's counts.
     ...(reports && { outputFile: { json: join(reports, `vitest-${process.pid}.json`) } }),

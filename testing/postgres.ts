@@ -40,6 +40,7 @@ interface Installation {
 
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 30_000;
+const HELD = /shared memory block|Address already in use/;
 const NOBODY = 65_534;
 /** Connections that were closed a moment ago count until their process has ended, which a busy machine puts off. */
 const ROOM = ["-c", "max_connections=300"];
@@ -85,7 +86,7 @@ async function startOwnServer(folder: string, { durable = false }: PostgresOptio
     kill: () => end(child, "SIGKILL"),
     restart: async () => {
       await end(child, "SIGINT");
-      child = await retryWhileMemoryIsHeld(start);
+      child = await retryWhileHeld(start);
     },
   };
 }
@@ -157,14 +158,14 @@ async function untilReady(child: ChildProcess): Promise<void> {
   }
 }
 
-/** After SIGKILL the server's children hold its shared memory for a moment, and a new server refuses to start. */
-async function retryWhileMemoryIsHeld(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+/** After SIGKILL the server's children hold its shared memory, or its port, for a moment: a new server refuses to start. */
+async function retryWhileHeld(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
   const deadline = Date.now() + STOP_DEADLINE_MS;
   for (;;) {
     try {
       return await start();
     } catch (error) {
-      if (Date.now() > deadline || !String(error).includes("shared memory block")) throw error;
+      if (Date.now() > deadline || !HELD.test(String(error))) throw error;
       await delay(50);
     }
   }

@@ -35,7 +35,7 @@ async function sizeOfAgent(saver: CheckpointSaver, turns: number): Promise<numbe
 }
 
 describe.each(savers)("what a thread takes on $name", ({ run }) => {
-  it("an agent's messages: four times as many take four times the place", { timeout: 120_000 }, () =>
+  it("an agent's messages: four times as many take four times the place", { timeout: 300_000 }, () =>
     run(async ({ saver }) => {
       const short = await sizeOfAgent(saver, 100);
       const long = await sizeOfAgent(saver, 400);
@@ -57,7 +57,7 @@ describe.each(savers)("what a thread takes on $name", ({ run }) => {
       expect((await size(400)) / (await size(100))).toBeLessThan(GROWTH);
     }));
 
-  it("a deep agent that writes files keeps them, and edits cost what is new", { timeout: 60_000 }, () =>
+  it("a deep agent that writes files keeps them, and edits cost what is new", () =>
     run(async ({ saver, another }) => {
       const size = async (files: number) => {
         let model = fakeModel();
@@ -79,6 +79,5 @@ describe.each(savers)("what a thread takes on $name", ({ run }) => {
       };
       const [ten, forty] = [await size(10), await size(40)];
       expect(forty / ten).toBeLessThan(GROWTH);
-    }),
-  );
+    }));
 });

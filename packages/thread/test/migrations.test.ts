@@ -46,7 +46,7 @@ it("only expand: what a program of the release before reads or writes stays wher
 
 describe.each(databases)("on $name", ({ name, create }) => {
   const test = (title: string, body: (database: EmptyDatabase, db: Database) => Promise<void>) =>
-    it(title, { timeout: 60_000 }, async () => {
+    it(title, async () => {
       const database = await create();
       const db = database.open();
       try {

@@ -14,7 +14,7 @@ afterEach(async () => {
   dir.remove();
 });
 
-it("four processes write to one file at once: no error, no lost count", { timeout: 60_000 }, async () => {
+it("four processes write to one file at once: no error, no lost count", async () => {
   const uri = join(dir.path, "state.db");
   const storage = await openStorage(uri);
   const { id: session_id } = await storage.createSession({});

@@ -8,6 +8,8 @@ import { withStorage } from "./with-storage.ts";
 
 const RUNS = 25;
 const STEPS = 25;
+/** Thousands of round trips to a database. */
+const TIMEOUT = { timeout: 300_000 };
 
 type Item = AIMessage | { text: string; deep: { n: number; list: unknown[] } };
 type Step =
@@ -21,6 +23,7 @@ export function checkpointModelContract(open: OpenStorage): void {
   describe("a list against its model", () => {
     it(
       "whatever happens to it, every checkpoint reads back as it was put",
+      TIMEOUT,
       withStorage(open, async ({ storage, second }) => {
         const saver = await storage.getCheckpointer();
         const other = await elsewhere(storage, second);

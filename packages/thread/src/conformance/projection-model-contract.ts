@@ -9,6 +9,8 @@ import { expectRebuilt, human } from "./projected-conversation.ts";
 import { withStorage } from "./with-storage.ts";
 
 const RUNS = 30;
+/** Thousands of round trips to a database. */
+const TIMEOUT = { timeout: 300_000 };
 
 interface Step {
   /** The list of this step; its last message is edited, if there is something to say. */
@@ -24,6 +26,7 @@ export function projectionModelContract(open: OpenStorage): void {
   describe("messages of a session, against a rebuild", () => {
     it(
       "are the same after every checkpoint: added, edited, removed, in another order, on another branch",
+      TIMEOUT,
       withStorage(open, async ({ storage, second }) => {
         const savers = [await storage.getCheckpointer(), await elsewhere(storage, second)] as const;
         await fc.assert(
