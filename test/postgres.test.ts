@@ -25,7 +25,7 @@ test("each database is fresh, and is gone once dropped", async () => {
   }
 });
 
-test("a durable server that is killed keeps what it had committed", async () => {
+test("a durable server that is killed keeps what it had committed", { timeout: 180_000 }, async () => {
   const server = await startPostgres({ durable: true });
   onTestFinished(server.stop);
   await query(server.url, "create table note (body text)");
