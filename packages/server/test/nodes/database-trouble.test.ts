@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Message, Run } from "@cognition/contract";
+import type { Health, Message, Run } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { Client } from "pg";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
@@ -92,6 +92,11 @@ const ready = (node: TestServer, status: number) => async () => {
   return response.status === status ? ((await response.json()) as { reasons: string[] }) : undefined;
 };
 
+const unhealthy = (node: TestServer) => async () => {
+  const health = (await (await node.fetch("/health")).json()) as Health;
+  return health.status === "unhealthy" ? health : undefined;
+};
+
 async function ended(storage: Storage, run_id: string): Promise<Run> {
   return until(
     `run ${run_id} to end`,
@@ -148,6 +153,10 @@ describe("a node whose database is in trouble", { timeout: 2 * WITHIN_MS }, () =
     await until("the pool to be exhausted", async () => (await stuck(watcher)) === 2 || undefined, WITHIN_MS);
     const { reasons } = await until("the node not to be ready", ready(node, 503), WITHIN_MS);
     expect(reasons).toEqual([expect.stringMatching(/^The storage does not answer: /)]);
+    expect(await until("/health to say so too", unhealthy(node), WITHIN_MS)).toMatchObject({
+      storage: { backend: "postgres", ok: false, latency_ms: null },
+      circuit_breakers: {},
+    });
     open(); // its result waits for a connection in vain, for longer than a question that is asked after it
     await until("the node still not to be ready", ready(node, 503), WITHIN_MS);
     const refused = await Promise.race(sent.map(async (response) => (await response).status));

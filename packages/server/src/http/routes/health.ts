@@ -23,7 +23,7 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   return {
     getHealth: ({ admin }) => describe(options, admin),
     getReadiness: async () => {
-      const { ok, error } = await within(READY_WITHIN_MS, storage.healthCheck());
+      const { ok, error } = await checkStorage(storage);
       const reasons = [
         ...(ok ? [] : [`The storage does not answer: ${error}`]),
         ...(engine.draining ? ["This node is shutting down"] : []),
@@ -35,14 +35,15 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
 }
 
 /** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
-const READY_WITHIN_MS = 2_500;
+const ANSWER_WITHIN_MS = 2_500;
 
-async function within(ms: number, check: Promise<StorageHealth>): Promise<Pick<StorageHealth, "ok" | "error">> {
+async function checkStorage(storage: Storage): Promise<Pick<StorageHealth, "ok" | "error" | "latency_ms">> {
   const late = new AbortController();
-  const deadline = delay(ms, { ok: false, error: `no answer within ${ms} ms` }, { signal: late.signal });
+  const unanswered = { ok: false, latency_ms: ANSWER_WITHIN_MS, error: `no answer within ${ANSWER_WITHIN_MS} ms` };
+  const deadline = delay(ANSWER_WITHIN_MS, unanswered, { signal: late.signal });
   deadline.catch(() => undefined); // not needed any more
   try {
-    return await Promise.race([check, deadline]);
+    return await Promise.race([storage.healthCheck(), deadline]);
   } finally {
     late.abort();
   }
@@ -50,7 +51,9 @@ async function within(ms: number, check: Promise<StorageHealth>): Promise<Pick<S
 
 async function describe(options: HealthRoutes, admin: boolean): Promise<Health> {
   const { storage, models, sandboxes, version, started } = options;
-  const [{ backend, ok, latency_ms }, breakers] = await Promise.all([storage.healthCheck(), models.circuitBreakers()]);
+  const { ok, latency_ms } = await checkStorage(storage);
+  // Which providers there are only the storage knows.
+  const breakers = ok ? await models.circuitBreakers() : {};
   const sandbox = sandboxes.describe();
   const circuit_breakers = { ...breakers, ...sandbox.circuit_breakers };
   const failing = Object.values(circuit_breakers).some(({ state }) => state === "open");
@@ -58,7 +61,7 @@ async function describe(options: HealthRoutes, admin: boolean): Promise<Health> 
     status: ok ? (failing ? "degraded" : "ok") : "unhealthy",
     version,
     uptime_s: Math.round(performance.now() - started) / 1000,
-    storage: { backend, ok, latency_ms: ok ? latency_ms : null },
+    storage: { backend: storage.backend, ok, latency_ms: ok ? latency_ms : null },
     sandbox: { backend: sandbox.backend, ok: true },
     ...(admin && (await tellAdmin(options, ok))),
     circuit_breakers,
