@@ -110,6 +110,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   telemetry.metrics.watch({
     activeRuns: () => engine.active.length,
     openStreams: () => http.streams.open,
+    storageUp: async () => (await storage.healthCheck()).ok,
     queuedRuns: () => storage.countQueuedRuns(),
     pendingDeliveries: () => storage.countDeliveries({ status: "pending" }),
     circuitBreakers: () => models.circuitBreakers(),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { CircuitBreaker } from "@cognition/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ObserveRun } from "../run/run-observer.ts";
@@ -7,6 +8,8 @@ import { createRunMetrics } from "./run-metrics.ts";
 export interface MetricSources {
   activeRuns(): number;
   openStreams(): number;
+  /** The rest asks the storage. */
+  storageUp(): Promise<boolean>;
   queuedRuns(): Promise<number>;
   pendingDeliveries(): Promise<number>;
   circuitBreakers(): Promise<Record<string, CircuitBreaker>>;
@@ -79,10 +82,21 @@ function addGauges(registry: Registry, sources: MetricSources): void {
         this.set(await read());
       },
     });
+  const unknown = () => Number.NaN;
   gauge("cognition_active_runs", "Runs that this node works on", sources.activeRuns);
-  gauge("cognition_queued_runs", "Runs that wait for a node, over all nodes", sources.queuedRuns);
   gauge("cognition_open_streams", "Event streams that this node serves", sources.openStreams);
-  gauge("cognition_pending_deliveries", "Callbacks that are due or will be tried again", sources.pendingDeliveries);
+  gauge("cognition_storage_up", "1 while the storage answers this node, else 0", () =>
+    answered(
+      async () => Number(await sources.storageUp()),
+      () => 0,
+    ),
+  );
+  gauge("cognition_queued_runs", "Runs that wait for a node, over all nodes", () =>
+    answered(sources.queuedRuns, unknown),
+  );
+  gauge("cognition_pending_deliveries", "Callbacks that are due or will be tried again", () =>
+    answered(sources.pendingDeliveries, unknown),
+  );
   new Gauge({
     name: "cognition_circuit_breaker_open",
     help: "1 while a failing service is not called, 0.5 while it is being tried, else 0",
@@ -90,10 +104,27 @@ function addGauges(registry: Registry, sources: MetricSources): void {
     registers: [registry],
     async collect() {
       this.reset();
-      const breakers = Object.entries(await sources.circuitBreakers());
+      const breakers = Object.entries(
+        await answered<Record<string, CircuitBreaker>>(sources.circuitBreakers, () => ({})),
+      );
       for (const [name, { state }] of breakers) this.set({ name }, OPENNESS[state]);
     },
   });
+}
+
+/** Below what a scrape waits for. */
+const ANSWER_WITHIN_MS = 2_500;
+
+/** While the storage is gone or hangs, a node's own figures are what is needed most. */
+async function answered<T>(ask: () => Promise<T>, otherwise: () => T): Promise<T> {
+  const done = new AbortController();
+  const deadline = delay(ANSWER_WITHIN_MS, undefined, { signal: done.signal }).then(otherwise);
+  try {
+    return await Promise.race([ask().catch(otherwise), deadline]);
+  } finally {
+    deadline.catch(() => undefined); // not needed any more
+    done.abort();
+  }
 }
 
 const OPENNESS: Record<CircuitBreaker["state"], number> = { closed: 0, half_open: 0.5, open: 1 };

@@ -97,6 +97,11 @@ const unhealthy = (node: TestServer) => async () => {
   return health.status === "unhealthy" ? health : undefined;
 };
 
+const metricsWith = (node: TestServer, line: string) => async () => {
+  const text = await (await node.fetch("/metrics")).text();
+  return text.split("\n").includes(line) ? text : undefined;
+};
+
 async function ended(storage: Storage, run_id: string): Promise<Run> {
   return until(
     `run ${run_id} to end`,
@@ -157,6 +162,8 @@ describe("a node whose database is in trouble", { timeout: 2 * WITHIN_MS }, () =
       storage: { backend: "postgres", ok: false, latency_ms: null },
       circuit_breakers: {},
     });
+    const figures = await until("/metrics to say so too", metricsWith(node, "cognition_storage_up 0"), WITHIN_MS);
+    expect(figures).toMatch(/^cognition_active_runs 1$/m);
     open(); // its result waits for a connection in vain, for longer than a question that is asked after it
     await until("the node still not to be ready", ready(node, 503), WITHIN_MS);
     const refused = await Promise.race(sent.map(async (response) => (await response).status));
