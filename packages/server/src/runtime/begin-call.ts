@@ -13,10 +13,14 @@ export function beginCall(scope: RunScope, intent: ToolCallIntent): Promise<Tool
   return beginning;
 }
 
-/** A run that is stopped while its intent is on the way to the storage begins nothing: the intent is taken back. */
-async function recordIntent({ work, journal }: RunScope, intent: ToolCallIntent): Promise<ToolCallState> {
+/** A run that is stopped while its intent is recorded and counted begins nothing: the intent is taken back. */
+async function recordIntent({ work, journal, budget }: RunScope, intent: ToolCallIntent): Promise<ToolCallState> {
   work.signal.throwIfAborted();
   const state = await beginOnce(work, journal, intent);
+  if (state.state === "started" && !(await budget.countToolCall())) {
+    await journal.withdrawToolCall(intent, work.lease);
+    throw budget.stopped;
+  }
   if (!work.signal.aborted) return state;
   // Of what an earlier attempt had begun already nobody knows whether it took effect: that intent stays.
   if (state.state === "started" && state.attempt === 1) await journal.withdrawToolCall(intent, work.lease);

@@ -30,7 +30,7 @@ type Keyed = JournaledCall & { key: ToolCallKey };
 
 /** Records the intent, runs the tool, records the result, tells the log; or uses what an earlier attempt has recorded. */
 export async function journaledCall(scope: RunScope, journaled: JournaledCall): Promise<ToolResult> {
-  const { work, journal } = scope;
+  const { work } = scope;
   const { call, checkpoint_ns, on_crash } = journaled;
   const key: ToolCallKey = { thread_id: work.claimed.thread_id, checkpoint_ns, tool_call_id: call.id ?? "" };
   const intent = { ...key, lease: work.lease, name: call.name, args: call.args, on_crash };
@@ -43,10 +43,6 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   // What an earlier attempt has started and this machine still knows is not unknown: the tool goes on with it.
   if (state.state === "unknown" && !(await scope.sandbox.knows(state.idempotency_key)))
     return faceUnknown(scope, keyed, state.on_crash);
-  if (state.state === "started" && !(await scope.budget.countToolCall())) {
-    await journal.withdrawToolCall(key, work.lease);
-    throw scope.budget.stopped;
-  }
   const callScope: CallScope = {
     tool_call_id: key.tool_call_id,
     idempotency_key: state.idempotency_key,

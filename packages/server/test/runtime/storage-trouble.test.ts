@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError } from "@cognition/contract";
+import { AppError, BudgetLimit } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -54,6 +54,38 @@ it("an abort that comes while the intent is being recorded: the tool never runs,
       return real.finishRun(...end);
     },
   }));
+  const run_id = await send(started, "Use the launch tool");
+  await reached.promise;
+  await started.runtime.engine.abort(started.session.id);
+  aborted.resolve();
+  const events = await eventsOf(started, run_id);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
+  expect(await started.storage.listToolCalls(run_id)).toEqual([]);
+  expect(started.effects).toEqual([]);
+  expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
+});
+
+it("an abort that comes while the call is counted against a budget: the tool never runs, and no intent stays open", async () => {
+  const reached = Promise.withResolvers<void>();
+  const listed = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const started = await startWith((real) => ({
+    budgets: {
+      ...real.budgets,
+      reserve: async (asked) => {
+        if (asked.tool_calls === 0) return real.budgets.reserve(asked);
+        reached.resolve();
+        await Promise.race([listed.promise, aborted.promise.then(() => delay(500))]);
+        return real.budgets.reserve(asked);
+      },
+    },
+    listToolCalls: async (run_id) => {
+      const calls = await real.listToolCalls(run_id);
+      listed.resolve();
+      return calls;
+    },
+  }));
+  await started.storage.budgets.putBudgets({}, [BudgetLimit.parse({ period: "day", max_tool_calls: 10 })]);
   const run_id = await send(started, "Use the launch tool");
   await reached.promise;
   await started.runtime.engine.abort(started.session.id);
