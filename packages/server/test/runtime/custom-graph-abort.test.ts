@@ -64,9 +64,11 @@ describe("abort of a user's own graph", () => {
 
   it("a tool in the journal that does not heed the signal is unknown: LangChain lets go of it before it ends", async () => {
     const effects: string[] = [];
+    const begun = Promise.withResolvers<void>();
     const landing = Promise.withResolvers<void>();
     const stubborn = tool(
       async () => {
+        begun.resolve();
         await landing.promise;
         effects.push("landed");
         return "launched";
@@ -82,7 +84,8 @@ describe("abort of a user's own graph", () => {
       .compile();
     const started = await startGraph(graph);
     const run_id = await send(started, "go");
-    await expect.poll(() => started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
+    await begun.promise;
+    expect(await started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
     await started.runtime.engine.abort(started.session.id);
     expect(dataOf(await eventsOf(started, run_id), "tool_result")).toMatchObject([{ outcome: "unknown" }]);
     landing.resolve();

@@ -7,6 +7,7 @@ import { dataOf, eventsOf, say, send, startRuntime } from "./started-runtime.ts"
 /** A tool that does not heed the signal: its effect lands soon after the abort, or when the test lets it. */
 async function abortDuring(lands: "soon" | "later") {
   const effects: string[] = [];
+  const begun = Promise.withResolvers<void>();
   const landing = Promise.withResolvers<void>();
   const launch = defineTool({
     name: "launch",
@@ -15,6 +16,7 @@ async function abortDuring(lands: "soon" | "later") {
     on_crash: "never",
     effect: "write",
     run: async (_args, { signal }) => {
+      begun.resolve();
       if (lands === "soon") signal.addEventListener("abort", () => setImmediate(landing.resolve));
       await landing.promise;
       effects.push("landed");
@@ -23,7 +25,8 @@ async function abortDuring(lands: "soon" | "later") {
   }) as ToolDefinition;
   const started = await startRuntime({ tools: [launch] });
   const run_id = await send(started, "Use the launch tool");
-  await expect.poll(() => started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
+  await begun.promise;
+  expect(await started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
   await started.runtime.engine.abort(started.session.id);
   return { started, run_id, effects, land: landing.resolve };
 }

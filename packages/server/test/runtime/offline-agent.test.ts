@@ -208,6 +208,8 @@ describe("abort", () => {
     const started = await start();
     const run_id = await send(started, "Run the command: sleep 30");
     await expect.poll(() => started.storage.listToolCalls(run_id)).toMatchObject([{ status: "started" }]);
+    const sandbox = await started.runtime.sandboxes.open(started.session.id, started.folder);
+    await expect.poll(() => sandbox.running()).toMatchObject([{ command: "sleep 30" }]);
     await started.runtime.engine.abort(started.session.id);
     const events = await eventsOf(started, run_id, 0);
     expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
