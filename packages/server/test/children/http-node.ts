@@ -9,7 +9,7 @@ const server = await startServer({
   workspace_root: root,
   env: { PATH: process.env["PATH"] },
   port,
-  engine: { poll_ms: 20, lease_ms: 500 },
+  engine: { poll_ms: 20, lease_ms: 2_000 },
   signals: process,
   onError: () => undefined,
 });
