@@ -2,6 +2,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, inject, it } from "vitest";
 import { createDatabase } from "../../../testing/database.ts";
 import { PostgresConnections } from "../src/sql/postgres-connections.ts";
+import { openPostgres } from "../src/sql/postgres-database.ts";
 
 /** What a server says that is being shut down. */
 function fatal(): Buffer {
@@ -53,6 +54,28 @@ it("a connection that is closed in the moment it opens is an error to its user, 
   } finally {
     await connections.close();
     await proxy.close();
+    await database.drop();
+  }
+});
+
+it("a transaction that the server ended because the process stood still in its middle runs again", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const db = openPostgres({ url: database.url, poolMin: 0 });
+  let attempts = 0;
+  try {
+    await db.atomic([{ sql: "create table counted (n int)", params: [] }]);
+    await db.transaction(function* () {
+      attempts += 1;
+      yield [{ sql: "insert into counted values (1)", params: [] }];
+      if (attempts > 1) return;
+      yield [{ sql: "set local idle_in_transaction_session_timeout = 20", params: [] }];
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+      yield [{ sql: "select 1", params: [] }];
+    });
+    const [counted] = await db.readAll([{ sql: "select count(*) as n from counted", params: [] }]);
+    expect([attempts, counted?.rows]).toEqual([2, [{ n: 1 }]]);
+  } finally {
+    await db.close();
     await database.drop();
   }
 });

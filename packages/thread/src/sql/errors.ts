@@ -44,10 +44,18 @@ function isCorrupt(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** PostgreSQL chose this transaction as the victim; running it again is safe and usually succeeds. */
+/**
+ * PostgreSQL chose this transaction as the victim, or ended it because this process stood still in its middle: nothing of it
+ * is there, and running it again is safe and usually succeeds.
+ */
 export function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === "40001" || code === "40P01";
+  return code === "40001" || code === "40P01" || wasEndedIdle(error);
+}
+
+/** `idle_in_transaction_session_timeout`: the transaction is rolled back, and its connection closed. */
+export function wasEndedIdle(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === "25P03";
 }
 
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract";
 import pg from "pg";
 import { placeholders, postgresDialect } from "./dialect.ts";
-import { storageError } from "./errors.ts";
+import { storageError, wasEndedIdle } from "./errors.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
 export interface ConnectionOptions {
@@ -60,13 +60,16 @@ export class PostgresConnections {
     const client = await this.#connect();
     let broken: Error | undefined;
     const onError = (error: Error) => {
-      broken = error;
+      broken ??= error;
     };
     client.on("error", onError);
     try {
       return await work(client);
     } catch (error) {
-      if (!(error instanceof AppError) && !isAnswer(error)) broken = error as Error;
+      if (error instanceof AppError) throw error;
+      // The server said why it closed the connection; the driver then only says that it can't be used.
+      if (wasEndedIdle(broken)) throw broken;
+      if (!isAnswer(error)) broken = error as Error;
       throw error;
     } finally {
       client.removeListener("error", onError);
@@ -163,7 +166,8 @@ function toResult(answer: pg.QueryResult): QueryResult {
 
 /** The server answered with an error: the connection is still good. Anything else leaves it in doubt. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !error.code?.startsWith("57P") && !error.code?.startsWith("08");
+  if (!(error instanceof pg.DatabaseError) || wasEndedIdle(error)) return false;
+  return !error.code?.startsWith("57P") && !error.code?.startsWith("08");
 }
 
 function getTypeParser(oid: number, format?: "text" | "binary") {
