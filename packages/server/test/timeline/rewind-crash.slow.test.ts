@@ -1,19 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { createMemoryDir } from "../../../../testing/temp-dir.ts";
 import { Scene } from "./scene.ts";
 
 const CHILD = join(import.meta.dirname, "../children/rewind-once.ts");
-const dir = createMemoryDir();
-const uri = join(dir.path, "state.db");
+let uri: string;
 let scene: Scene;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  const dir = createMemoryDir();
+  uri = join(dir.path, "state.db");
   scene = await Scene.open(uri, () => dir.remove());
 });
-afterAll(() => scene.close());
+afterEach(() => scene.close());
 
 const file = (name: string) => `Create a file named ${name} containing exactly the word ${name}`;
 
@@ -65,4 +66,4 @@ it("a rewind that is killed at any step of its work is afterwards done as a whol
   expect(outcomes.before).toBeGreaterThan(5);
   expect(outcomes.after).toBeGreaterThan(3);
   console.info(`killed ${outcomes.before} times before the commit and ${outcomes.after} times after it`);
-}, 600_000);
+}, 1_800_000);
