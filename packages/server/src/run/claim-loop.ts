@@ -14,50 +14,62 @@ export interface ClaimLoopOptions {
   onError(error: unknown): void;
 }
 
-export interface ClaimLoop {
-  /** By run id. */
-  readonly active: ReadonlyMap<string, RunHandle>;
-  start(): void;
-  /** Something may be there to claim: of this session, or who knows what. */
-  wake(session_id?: string): void;
-  /** Claims no more; resolves when what was being claimed has begun. */
-  stop(): Promise<void>;
-}
-
 /** Claims runs as long as there are any and there is room: when woken, and now and then for those nobody told of. */
-export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
-  const { storage, owner, lease_ms, max_runs } = options;
-  const active = new Map<string, RunHandle>();
-  const shares = createScopeShares();
-  let timer: NodeJS.Timeout | undefined;
-  let claiming: Promise<void> | undefined;
-  let again = false;
-  let told: string[] = [];
-  let maybeMore = false;
+export class ClaimLoop {
+  readonly #options: ClaimLoopOptions;
+  readonly #active = new Map<string, RunHandle>();
+  readonly #shares = createScopeShares();
+  #timer: NodeJS.Timeout | undefined;
+  #claiming: Promise<void> | undefined;
+  #again = false;
+  #told: string[] = [];
+  #maybeMore = false;
   /** Something was left where it was for want of room. */
-  let full = false;
+  #full = false;
 
-  function wake(session_id?: string): void {
-    if (!timer) return;
-    again = true;
-    if (session_id === undefined) maybeMore = true;
-    else told.push(session_id);
-    goOn();
+  constructor(options: ClaimLoopOptions) {
+    this.#options = options;
   }
 
-  function goOn(): void {
-    claiming ??= claimAll().finally(() => {
-      claiming = undefined;
-      if (again && timer) goOn();
+  /** By run id. */
+  get active(): ReadonlyMap<string, RunHandle> {
+    return this.#active;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.wake(), this.#options.poll_ms);
+    this.wake();
+  }
+
+  /** Something may be there to claim: of this session, or who knows what. */
+  wake(session_id?: string): void {
+    if (!this.#timer) return;
+    this.#again = true;
+    if (session_id === undefined) this.#maybeMore = true;
+    else this.#told.push(session_id);
+    this.#goOn();
+  }
+
+  /** Claims no more; resolves when what was being claimed has begun. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#claiming;
+  }
+
+  #goOn(): void {
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = undefined;
+      if (this.#again && this.#timer) this.#goOn();
     });
   }
 
-  async function claimAll(): Promise<void> {
-    while (again && timer) {
-      again = false;
-      await Promise.all([...active.values()].flatMap((handle) => handle.catchUp() ?? []));
-      await claimWhatWasTold();
-      await claimWhatIsThere();
+  async #claimAll(): Promise<void> {
+    while (this.#again && this.#timer) {
+      this.#again = false;
+      await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
+      await this.#claimWhatWasTold();
+      await this.#claimWhatIsThere();
     }
   }
 
@@ -65,45 +77,46 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
    * A run that somebody told of is looked for by its session: whatever else waits, or runs, is not read for it. Asked for
    * together, claims share a commit (SQLite) or a flight (PostgreSQL); one by one, each run would wait for all before it.
    */
-  async function claimWhatWasTold(): Promise<void> {
-    const sessions = full ? [] : [...new Set(told)];
+  async #claimWhatWasTold(): Promise<void> {
+    const sessions = this.#full ? [] : [...new Set(this.#told)];
     // Where others have waited for a place, it is the next in line that gets it, not who is told of.
-    maybeMore ||= full && told.length > 0;
-    told = [];
-    while (sessions.length > 0 && timer) {
-      const room = roomNow();
+    this.#maybeMore ||= this.#full && this.#told.length > 0;
+    this.#told = [];
+    while (sessions.length > 0 && this.#timer) {
+      const room = this.#roomNow();
       if (room < 1) {
-        full = true;
+        this.#full = true;
         return;
       }
-      await claimTogether(sessions.splice(0, room));
+      await this.#claimTogether(sessions.splice(0, room));
     }
   }
 
   /** As many as there are and as there is room for: more are asked for at a time as long as all are given. */
-  async function claimWhatIsThere(): Promise<void> {
-    if (!maybeMore) return;
-    maybeMore = false;
-    full = false;
-    for (let asked = 1; timer; asked *= 2) {
-      const count = Math.min(asked, roomNow());
+  async #claimWhatIsThere(): Promise<void> {
+    if (!this.#maybeMore) return;
+    this.#maybeMore = false;
+    this.#full = false;
+    for (let asked = 1; this.#timer; asked *= 2) {
+      const count = Math.min(asked, this.#roomNow());
       if (count < 1) {
-        full = true;
+        this.#full = true;
         return;
       }
-      if (!(await claimTogether(Array.from({ length: count }, () => undefined)))) return;
+      if (!(await this.#claimTogether(Array.from({ length: count }, () => undefined)))) return;
     }
   }
 
   /** No more than would bring a scope to its half: past it, who else waits has to be asked each time. */
-  function roomNow(): number {
-    return Math.min(max_runs - active.size, Math.max(1, Math.floor(max_runs / 2 - shares.largest())));
+  #roomNow(): number {
+    const { max_runs } = this.#options;
+    return Math.min(max_runs - this.#active.size, Math.max(1, Math.floor(max_runs / 2 - this.#shares.largest())));
   }
 
   /** Whether there were so many, and so may be more. */
-  async function claimTogether(sessions: readonly (string | undefined)[]): Promise<boolean> {
-    const claimed = await Promise.all(sessions.map(claimOne));
-    for (const one of claimed) if (one) begin(one);
+  async #claimTogether(sessions: readonly (string | undefined)[]): Promise<boolean> {
+    const claimed = await Promise.all(sessions.map((session_id) => this.#claimOne(session_id)));
+    for (const one of claimed) if (one) this.#begin(one);
     return !claimed.includes(null);
   }
 
@@ -111,43 +124,30 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
    * A scope that has half of this node's places gets another one only if nobody else wants it: whoever sends a thousand
    * messages at once makes himself wait, not the others.
    */
-  async function claimOne(session_id: string | undefined): Promise<ClaimedRun | null> {
+  async #claimOne(session_id: string | undefined): Promise<ClaimedRun | null> {
+    const { storage, owner, lease_ms, max_runs, onError } = this.#options;
     try {
-      const except_scopes = shares.from(max_runs / 2);
+      const except_scopes = this.#shares.from(max_runs / 2);
       const other = except_scopes.length > 0 && (await storage.claimRun({ owner, lease_ms, except_scopes }));
       const told = except_scopes.length === 0 && session_id !== undefined ? { session_id } : {};
       return other || (await storage.claimRun({ owner, lease_ms, ...told }));
     } catch (error) {
       // The storage is away: what waits is found by a later poll.
-      if (!isAppError(error, "storage_closed")) options.onError(error);
+      if (!isAppError(error, "storage_closed")) onError(error);
       return null;
     }
   }
 
-  function begin(claimed: ClaimedRun): void {
-    const handle = options.begin(claimed);
-    active.set(handle.run_id, handle);
-    const leave = shares.enter(handle.scopes);
+  #begin(claimed: ClaimedRun): void {
+    const handle = this.#options.begin(claimed);
+    this.#active.set(handle.run_id, handle);
+    const leave = this.#shares.enter(handle.scopes);
     void handle.finished.then(() => {
       leave();
       // After a lost lease the same run may be here twice, for as long as the first one takes to stop.
-      if (active.get(handle.run_id) === handle) active.delete(handle.run_id);
-      wake(handle.session_id); // the thread's next run may begin
-      if (full) wake(); // and a place is free
+      if (this.#active.get(handle.run_id) === handle) this.#active.delete(handle.run_id);
+      this.wake(handle.session_id); // the thread's next run may begin
+      if (this.#full) this.wake(); // and a place is free
     });
   }
-
-  return {
-    active,
-    wake,
-    start: () => {
-      timer ??= setInterval(() => wake(), options.poll_ms);
-      wake();
-    },
-    stop: async () => {
-      clearInterval(timer);
-      timer = undefined;
-      await claiming;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
 import type { NewDelivery, NewRun } from "@cognition/thread";
-import { createClaimLoop } from "./claim-loop.ts";
-import { type RunWorkerOptions, startRun } from "./run-worker.ts";
+import { ClaimLoop } from "./claim-loop.ts";
+import { type RunHandle, type RunWorkerOptions, startRun } from "./run-worker.ts";
 
 export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "max_stalled_attempts"> {
   /** This node's name, for people. */
@@ -51,16 +51,12 @@ const LEAVES_WITHIN_MS = 4_000;
 export function createRunEngine(options: RunEngineOptions): RunEngine {
   const { storage, owner, lease_ms = LEASE_MS, max_runs = MAX_RUNS, poll_ms = POLL_MS } = options;
   const worker = { ...options, lease_ms, max_stalled_attempts: options.max_stalled_attempts ?? MAX_STALLED_ATTEMPTS };
-  const claims = createClaimLoop({
-    storage,
-    owner,
-    lease_ms,
-    max_runs,
-    poll_ms,
+  const claims = new ClaimLoop({
+    ...{ storage, owner, lease_ms, max_runs, poll_ms },
     begin: (claimed) => startRun(worker, claimed),
     onError: (error) => options.onError(error, ""),
   });
-  const { active, wake } = claims;
+  const { active } = claims;
   let draining = false;
   let watching: Promise<() => void> | undefined;
 
@@ -72,47 +68,33 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     const { ended, marked } = await storage.requestAbort(session_id, run_id, deliveryOfAborted);
     for (const id of ended) options.onLeft?.(id);
     for (const id of marked) active.get(id)?.abort();
-    wake();
+    claims.wake();
     return [...ended, ...marked];
   }
 
   function onNews(session_id: string | null): void {
-    if (session_id === null) wake();
+    if (session_id === null) claims.wake();
     for (const handle of active.values()) if (handle.session_id === session_id) handle.look();
-  }
-
-  /** Found before anything is written: a message that no agent can answer is refused, not accepted and then failed. */
-  async function currentRevision({ session_id, agent_name }: NewRun): Promise<string | null> {
-    if (!options.revisionOf) return null;
-    const session = await storage.getSession(session_id);
-    if (!session) return null; // `createRun` says so
-    return options.revisionOf({ agent_name: agent_name ?? session.agent_name, scopes: session.scopes });
   }
 
   return {
     submit: async ({ on_busy = "enqueue", ...run }) => {
       if (draining) throw new AppError("draining", "This node is shutting down; send the message to another one");
       if (run.callback_url) options.checkCallback?.(run.callback_url);
-      const agent_revision = run.agent_revision ?? (await currentRevision(run));
+      const agent_revision = run.agent_revision ?? (await currentRevision(options, run));
       if (on_busy === "interrupt") await abort(run.session_id);
-      const admitted = storage.createRun({
-        events: [{ event: "status", data: { status: "queued" } }],
-        ...run,
-        trace_id: run.trace_id ?? options.newTraceId?.() ?? null,
-        agent_revision,
-        on_busy: on_busy === "reject" ? "reject" : "enqueue",
-      });
-      wake(run.session_id); // where commits are shared (SQLite), the claim is in the one that admits the run
+      const admitted = storage.createRun(toNewRun(options, { ...run, agent_revision }, on_busy));
+      claims.wake(run.session_id); // where commits are shared (SQLite), the claim is in the one that admits the run
       const { run: made } = await admitted;
       // A claim that came with it is told of a moment later. Without one (PostgreSQL) it is claimed now.
       setImmediate(() => {
-        if (!active.has(made.id)) wake(run.session_id);
+        if (!active.has(made.id)) claims.wake(run.session_id);
       });
       return admitted;
     },
     answer: async (run_id, input) => {
       const run = await storage.resumeRun(run_id, input);
-      wake();
+      claims.wake();
       return run;
     },
     abort,
@@ -131,16 +113,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       handOver(); // at once: a claim that is on its way may take its time
       await claims.stop();
       handOver(); // and what that claim has brought
-      const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
-      let last: NodeJS.Timeout | undefined;
-      const late = setTimeout(() => {
-        for (const handle of active.values()) handle.leave();
-        // Who can't even hand his run back, because the storage is away, leaves it to its lease.
-        last = setTimeout(giveUp, LEAVES_WITHIN_MS);
-      }, deadline_ms);
-      await Promise.race([gaveUp, Promise.all([...active.values()].map((handle) => handle.finished))]);
-      clearTimeout(late);
-      clearTimeout(last);
+      await allLeft([...active.values()], deadline_ms);
     },
     get active() {
       return [...active.keys()];
@@ -148,5 +121,39 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     get draining() {
       return draining;
     },
+  };
+}
+
+/** Waits until each has handed its run over, or has come to its end; after the deadline they leave at once. */
+async function allLeft(handles: readonly RunHandle[], deadline_ms: number): Promise<void> {
+  const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
+  let last: NodeJS.Timeout | undefined;
+  const late = setTimeout(() => {
+    for (const handle of handles) handle.leave();
+    // Who can't even hand his run back, because the storage is away, leaves it to its lease.
+    last = setTimeout(giveUp, LEAVES_WITHIN_MS);
+  }, deadline_ms);
+  await Promise.race([gaveUp, Promise.all(handles.map((handle) => handle.finished))]);
+  clearTimeout(late);
+  clearTimeout(last);
+}
+
+/** Found before anything is written: a message that no agent can answer is refused, not accepted and then failed. */
+async function currentRevision(
+  { storage, revisionOf }: RunEngineOptions,
+  { session_id, agent_name }: NewRun,
+): Promise<string | null> {
+  if (!revisionOf) return null;
+  const session = await storage.getSession(session_id);
+  if (!session) return null; // `createRun` says so
+  return revisionOf({ agent_name: agent_name ?? session.agent_name, scopes: session.scopes });
+}
+
+function toNewRun({ newTraceId }: RunEngineOptions, run: NewRun, on_busy: Submission["on_busy"]): NewRun {
+  return {
+    events: [{ event: "status", data: { status: "queued" } }],
+    ...run,
+    trace_id: run.trace_id ?? newTraceId?.() ?? null,
+    on_busy: on_busy === "reject" ? "reject" : "enqueue",
   };
 }
