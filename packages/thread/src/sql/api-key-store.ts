@@ -1,11 +1,11 @@
 import { type ApiKey, AppError } from "@cognition/contract";
 import type { Selectable } from "kysely";
 import type { ApiKeyStore } from "../api-key-store.ts";
+import type { ApiKeyRow } from "./access-tables.ts";
 import type { SqlContext } from "./context.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
-import type { ApiKeyRow } from "./tables.ts";
 
 export function createApiKeyStore(ctx: SqlContext): ApiKeyStore {
   const { db, now, newId } = ctx;

@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 
-/** Definitions made through the API, what was spent and what may be; as `Tables`, apart for its length. */
+/** Definitions made through the API, what was spent and what may be. */
 export interface RegistryTables {
   agents: DefinitionRow;
   providers: DefinitionRow;
