@@ -10,7 +10,8 @@ export interface ClaimLoopOptions {
   /** How many runs at a time. */
   max_runs: number;
   poll_ms: number;
-  begin(claimed: ClaimedRun): RunHandle;
+  /** The claim was asked for at that moment, by `performance.now()`: its lease may run since then. */
+  begin(claimed: ClaimedRun, asked: number): RunHandle;
   onError(error: unknown): void;
 }
 
@@ -67,7 +68,6 @@ export class ClaimLoop {
   async #claimAll(): Promise<void> {
     while (this.#again && this.#timer) {
       this.#again = false;
-      await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
       await this.#claimWhatWasTold();
       await this.#claimWhatIsThere();
     }
@@ -115,8 +115,10 @@ export class ClaimLoop {
 
   /** Whether there were so many, and so may be more. */
   async #claimTogether(sessions: readonly (string | undefined)[]): Promise<boolean> {
+    await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
+    const asked = performance.now();
     const claimed = await Promise.all(sessions.map((session_id) => this.#claimOne(session_id)));
-    for (const one of claimed) if (one) this.#begin(one);
+    for (const one of claimed) if (one) this.#begin(one, asked);
     return !claimed.includes(null);
   }
 
@@ -138,8 +140,8 @@ export class ClaimLoop {
     }
   }
 
-  #begin(claimed: ClaimedRun): void {
-    const handle = this.#options.begin(claimed);
+  #begin(claimed: ClaimedRun, asked: number): void {
+    const handle = this.#options.begin(claimed, asked);
     this.#active.set(handle.run_id, handle);
     const leave = this.#shares.enter(handle.scopes);
     void handle.finished.then(() => {

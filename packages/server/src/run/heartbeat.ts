@@ -5,6 +5,8 @@ export interface HeartbeatOptions {
   storage: Pick<Storage, "renewLease">;
   lease: Lease;
   lease_ms: number;
+  /** When the lease was asked for, by `performance.now()`. */
+  since: number;
   onLost: (error: AppError) => void;
   /** Somebody wants the run aborted, perhaps through another node; may be told more than once. */
   onAbort: () => void;
@@ -15,9 +17,9 @@ const BEATS_PER_LEASE = 3;
 
 export interface Heartbeat {
   /**
-   * Renews the lease now if it has run out unnoticed, because the process was stopped or busy. Until somebody else has
-   * claimed the run it is still this node's, and this node itself must not be the one who claims it. Undefined for one
-   * that has not run out, which nearly none has.
+   * Renews the lease now if it has run out unnoticed, or soon will, because the process was stopped or busy. Until
+   * somebody else has claimed the run it is still this node's, and this node itself must not be the one who claims it.
+   * Undefined for one that was renewed in time, as nearly every one was.
    */
   catchUp(): Promise<void> | undefined;
   /** Asks at once how the lease stands: somebody may want the run aborted. */
@@ -29,8 +31,8 @@ export interface Heartbeat {
  * Renews the lease until stopped. It is lost when the storage says so, and also when the storage could not be asked for
  * as long as the lease lasts: by then another node may have it.
  */
-export function startHeartbeat({ storage, lease, lease_ms, onLost, onAbort }: HeartbeatOptions): Heartbeat {
-  let validUntil = performance.now() + lease_ms;
+export function startHeartbeat({ storage, lease, lease_ms, since, onLost, onAbort }: HeartbeatOptions): Heartbeat {
+  let validUntil = since + lease_ms;
   let stopped = false;
   let beating: Promise<void> | undefined;
 
@@ -69,6 +71,6 @@ export function startHeartbeat({ storage, lease, lease_ms, onLost, onAbort }: He
   return {
     stop,
     look: () => void beat(),
-    catchUp: () => (performance.now() > validUntil ? beat() : undefined),
+    catchUp: () => (performance.now() > validUntil - lease_ms / 2 ? beat() : undefined),
   };
 }

@@ -53,7 +53,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   const worker = { ...options, lease_ms, max_stalled_attempts: options.max_stalled_attempts ?? MAX_STALLED_ATTEMPTS };
   const claims = new ClaimLoop({
     ...{ storage, owner, lease_ms, max_runs, poll_ms },
-    begin: (claimed) => startRun(worker, claimed),
+    begin: (claimed, asked) => startRun(worker, claimed, asked),
     onError: (error) => options.onError(error, ""),
   });
   const { active } = claims;

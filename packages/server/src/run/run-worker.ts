@@ -42,8 +42,11 @@ export interface RunHandle {
 const ABORTED = new AppError("aborted", "The run was aborted");
 const LEAVING = new AppError("draining", "The node is shutting down; another one goes on with the run");
 
-/** Takes a claimed run to its end, its pause or its hand-over. Never rejects: what goes wrong is the run's, or reported. */
-export function startRun(options: RunWorkerOptions, claimed: ClaimedRun): RunHandle {
+/**
+ * Takes a run, claimed when that was asked for, to its end, its pause or its hand-over. Never rejects: what goes wrong is
+ * the run's, or reported.
+ */
+export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: number): RunHandle {
   const stop = new AbortController();
   const drain = new AbortController();
   const { run_id, epoch, run } = claimed;
@@ -52,6 +55,7 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun): RunHan
     storage: options.storage,
     lease,
     lease_ms: options.lease_ms,
+    since: asked,
     onLost: (error) => stop.abort(error),
     onAbort: () => stop.abort(ABORTED),
   });

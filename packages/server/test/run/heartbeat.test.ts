@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished } from "vitest";
+import { startHeartbeat } from "../../src/run/heartbeat.ts";
+
+const LEASE_MS = 600_000; // no beat comes by itself
+
+/** A lease that was asked for so long ago. */
+function held(ago_ms: number) {
+  let renewed = 0;
+  const heartbeat = startHeartbeat({
+    storage: {
+      renewLease: async () => {
+        renewed++;
+        return "held";
+      },
+    },
+    lease: { run_id: "r", epoch: 1 },
+    lease_ms: LEASE_MS,
+    since: performance.now() - ago_ms,
+    onLost: () => undefined,
+    onAbort: () => undefined,
+  });
+  onTestFinished(heartbeat.stop);
+  return { heartbeat, renewed: () => renewed };
+}
+
+it("a lease that is about to run out unnoticed is renewed before this node claims anything", async () => {
+  const { heartbeat, renewed } = held(LEASE_MS * 0.6);
+  await heartbeat.catchUp();
+  expect(renewed()).toBe(1);
+  expect(heartbeat.catchUp()).toBeUndefined();
+});
+
+it("one that was renewed in time costs nothing", () => {
+  const { heartbeat, renewed } = held(LEASE_MS * 0.4);
+  expect(heartbeat.catchUp()).toBeUndefined();
+  expect(renewed()).toBe(0);
+});
