@@ -11,8 +11,13 @@ export interface NewRun {
   model?: string | null;
   /** What the run is to work on; opaque to storage. */
   input?: unknown;
-  /** `reject`: only on a thread with nothing to do, else `session_busy`. Decided in the same commit. */
-  on_busy?: "enqueue" | "reject";
+  /**
+   * `reject`: only on a thread with nothing to do, else `session_busy`. `interrupt`: what is open is aborted, as by
+   * `requestAbort`. Both are decided in the same commit: what is not admitted, or was before, disturbs nothing.
+   */
+  on_busy?: "enqueue" | "reject" | "interrupt";
+  /** Of the runs that an `interrupt` ends at once, as in `requestAbort`. */
+  deliveryOf?: DeliveryOfAborted;
   /** The run that this one goes on from. */
   resumes?: string | null;
   /** Who is to be told of its end; left out, whoever the run that it resumes would have told. */
@@ -24,6 +29,23 @@ export interface NewRun {
   events?: NewEvent[];
   /** The same key and body gives the first run again; another body rejects with `idempotency_mismatch`. */
   idempotency?: { key: string; body_hash: string; ttl_ms?: number };
+}
+
+/** The outbox row that the end of an aborted run owes. May be asked twice and must have no effects. */
+export type DeliveryOfAborted = (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined;
+
+/** Ids of runs that were ended at once, and of those marked for their owner to end. */
+export interface AbortedRuns {
+  ended: string[];
+  marked: string[];
+}
+
+export interface Admission {
+  run: Run;
+  message: Message | null;
+  created: boolean;
+  /** What the run took over from (`on_busy: interrupt`), if anything was open. */
+  interrupted?: AbortedRuns;
 }
 
 export interface Lease {
@@ -73,7 +95,7 @@ export interface RunStore {
    * Accepted means kept: message, run, events and idempotency key are one commit. Rejects with `waiting_for_approval`
    * while a run of the session waits for a human, and with `session_inactive` for an inactive session.
    */
-  createRun(run: NewRun): Promise<{ run: Run; message: Message | null; created: boolean }>;
+  createRun(run: NewRun): Promise<Admission>;
   /**
    * What `createRun` stored under this key in this session, without storing anything; null if it never did. Rejects with
    * `idempotency_mismatch` as that does.
@@ -104,13 +126,17 @@ export interface RunStore {
   renewLease(lease: Lease, lease_ms: number): Promise<"held" | "abort_requested" | "lost">;
   /** Puts a running run back to the front of its thread's queue, free at once for another node. */
   releaseRun(lease: Lease): Promise<void>;
-  /** running → waiting_for_approval, with its events and what it has used so far; the lease ends. */
+  /**
+   * running → waiting_for_approval, with its events and what it has used so far; the lease ends. A run that somebody wants
+   * aborted does not wait: it is refused with `aborted`, stays running, and its owner ends it.
+   */
   suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery, usage?: Run["usage"]): Promise<Run>;
   /**
    * waiting_for_approval → queued with a new input, or with what the function makes of the old one (it may be asked
-   * twice). Two racing answers: one wins, the other gets `already_answered`.
+   * twice). Two racing answers: one wins, the other gets `already_answered`; also if the run has asked again meanwhile,
+   * where the answer says of which `attempt` the question was that it answers.
    */
-  resumeRun(run_id: string, input: unknown | ((before: unknown) => unknown)): Promise<Run>;
+  resumeRun(run_id: string, input: unknown | ((before: unknown) => unknown), attempt?: number): Promise<Run>;
   /** Runs that wait for a human, longest waiting first, each with what it asks. */
   listWaitingRuns(filter?: { scope?: Scope; session_id?: string }): Promise<WaitingRun[]>;
   /**
@@ -118,11 +144,7 @@ export interface RunStore {
    * outbox row; marks one that has begun for its owner, or for whoever claims it next; gives the ids of all of them.
    * `deliveryOf` may be asked twice and must have no effects.
    */
-  requestAbort(
-    session_id: string,
-    run_id?: string,
-    deliveryOf?: (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined,
-  ): Promise<{ ended: string[]; marked: string[] }>;
+  requestAbort(session_id: string, run_id?: string, deliveryOf?: DeliveryOfAborted): Promise<AbortedRuns>;
   /**
    * Hints of what other processes did: the id of a session one of whose running runs somebody wants aborted, or `null`
    * where there may be something to claim. It may come late, twice or never. Gives the way to stop.

@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
-import type { NewDelivery, NewRun } from "@cognition/thread";
+import type { AbortedRuns, NewDelivery, NewRun } from "@cognition/thread";
 import { ClaimLoop } from "./claim-loop.ts";
 import { type RunHandle, type RunWorkerOptions, startRun } from "./run-worker.ts";
 
@@ -21,15 +21,16 @@ export interface RunEngineOptions extends Omit<RunWorkerOptions, "lease_ms" | "m
 }
 
 /** A message for a session, and what is to become of it while another run is active. */
-export interface Submission extends Omit<NewRun, "on_busy"> {
-  on_busy?: "enqueue" | "reject" | "interrupt";
-}
+export type Submission = Omit<NewRun, "deliveryOf">;
 
 export interface RunEngine {
   /** Accepted means kept: resolves when message and run are durable. The run does not depend on the caller any more. */
   submit(submission: Submission): Promise<{ run: Run; message: Message | null; created: boolean }>;
-  /** Goes on with a run that waits for a human, with an input or what the function makes of the one it had. */
-  answer(run_id: string, input: unknown | ((before: unknown) => unknown)): Promise<Run>;
+  /**
+   * Goes on with a run that waits for a human, with an input or what the function makes of the one it had; if given, only
+   * while it still waits for what that attempt asked.
+   */
+  answer(run_id: string, input: unknown | ((before: unknown) => unknown), attempt?: number): Promise<Run>;
   /** Ends what waits and stops what runs on this node; what runs elsewhere is told by the storage. */
   abort(session_id: string, run_id?: string): Promise<string[]>;
   /** Begins to claim runs. */
@@ -66,10 +67,14 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
 
   async function abort(session_id: string, run_id?: string): Promise<string[]> {
     const { ended, marked } = await storage.requestAbort(session_id, run_id, deliveryOfAborted);
-    for (const id of ended) options.onLeft?.(id);
-    for (const id of marked) active.get(id)?.abort();
+    stopAborted({ ended, marked });
     claims.wake();
     return [...ended, ...marked];
+  }
+
+  function stopAborted({ ended, marked }: AbortedRuns): void {
+    for (const id of ended) options.onLeft?.(id);
+    for (const id of marked) active.get(id)?.abort();
   }
 
   function onNews(session_id: string | null): void {
@@ -82,18 +87,19 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       if (draining) throw new AppError("draining", "This node is shutting down; send the message to another one");
       if (run.callback_url) options.checkCallback?.(run.callback_url);
       const agent_revision = run.agent_revision ?? (await currentRevision(options, run));
-      if (on_busy === "interrupt") await abort(run.session_id);
-      const admitted = storage.createRun(toNewRun(options, { ...run, agent_revision }, on_busy));
+      const given = { ...run, agent_revision, on_busy, deliveryOf: deliveryOfAborted };
+      const admitted = storage.createRun(toNewRun(options, given));
       claims.wake(run.session_id); // where commits are shared (SQLite), the claim is in the one that admits the run
-      const { run: made } = await admitted;
+      const { run: made, message, created, interrupted } = await admitted;
+      if (interrupted) stopAborted(interrupted);
       // A claim that came with it is told of a moment later. Without one (PostgreSQL) it is claimed now.
       setImmediate(() => {
         if (!active.has(made.id)) claims.wake(run.session_id);
       });
-      return admitted;
+      return { run: made, message, created };
     },
-    answer: async (run_id, input) => {
-      const run = await storage.resumeRun(run_id, input);
+    answer: async (run_id, input, attempt) => {
+      const run = await storage.resumeRun(run_id, input, attempt);
       claims.wake();
       return run;
     },
@@ -149,11 +155,10 @@ async function currentRevision(
   return revisionOf({ agent_name: agent_name ?? session.agent_name, scopes: session.scopes });
 }
 
-function toNewRun({ newTraceId }: RunEngineOptions, run: NewRun, on_busy: Submission["on_busy"]): NewRun {
+function toNewRun({ newTraceId }: RunEngineOptions, run: NewRun): NewRun {
   return {
     events: [{ event: "status", data: { status: "queued" } }],
     ...run,
     trace_id: run.trace_id ?? newTraceId?.() ?? null,
-    on_busy: on_busy === "reject" ? "reject" : "enqueue",
   };
 }

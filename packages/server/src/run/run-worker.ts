@@ -126,21 +126,30 @@ async function announce(storage: Storage, claimed: ClaimedRun, session: Session,
 
 async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunResult): Promise<void> {
   const { storage } = options;
-  const { claimed, lease, log } = runWork;
+  const { lease, log } = runWork;
   if (result.outcome === "drained") {
     await log.flush();
     await storage.releaseRun(lease);
   } else if (result.outcome === "waiting") {
-    await log.flush();
-    const event = log.number("interrupt", { interrupts: result.interrupts });
-    const { usage = null } = result;
-    const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
-    await retryStorage(runWork.signal, () => storage.suspendRun(lease, [event], delivery, usage));
-    options.onLeft?.(lease.run_id);
+    await suspend(options, runWork, result).catch((error) => {
+      if (!isAppError(error, "aborted")) throw error;
+      return endBadly(options, runWork, ABORTED); // while it was about to ask
+    });
   } else {
     const { outcome, ...rest } = result;
     await finish(options, runWork, { status: outcome, ...rest });
   }
+}
+
+type Waiting = Extract<RunResult, { outcome: "waiting" }>;
+
+async function suspend(options: RunWorkerOptions, { claimed, lease, log, signal }: RunWork, waiting: Waiting) {
+  await log.flush();
+  const event = log.number("interrupt", { interrupts: waiting.interrupts });
+  const { usage = null } = waiting;
+  const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
+  await retryStorage(signal, () => options.storage.suspendRun(lease, [event], delivery, usage));
+  options.onLeft?.(lease.run_id);
 }
 
 /** Errors that say nothing of the run: it is not this node's any more, or the storage is away and another attempt will do. */

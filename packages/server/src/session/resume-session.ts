@@ -45,7 +45,8 @@ async function answer(
     throw nothingWaits(session);
   }
   const answers = answersFor(waiting.interrupts, answered, decisions);
-  return engine.answer(waiting.run.id, (before: unknown) => answersInput(before, answers));
+  const { id, attempt } = waiting.run;
+  return engine.answer(id, (before: unknown) => answersInput(before, answers), attempt);
 }
 
 /** The model that the message asked for stays the one that answers it. */

@@ -170,6 +170,40 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect(settled).toEqual(["aborted"]);
   });
 
+  it("sent again under its key, a message that took over leaves its own run alone", async () => {
+    let signal: AbortSignal | undefined;
+    const { storage, engine } = await start(backend, (work) => {
+      ({ signal } = work);
+      return untilAborted(work);
+    });
+    const { id: session_id } = await storage.createSession({});
+    const message = { role: "user" as const, content: "x" };
+    const idempotency = { key: "k", body_hash: "h" };
+    const send = () => engine.submit({ session_id, message, on_busy: "interrupt", idempotency });
+    const { run } = await send();
+    await expect.poll(() => signal).toBeDefined();
+    expect(await send()).toMatchObject({ created: false, run: { id: run.id } });
+    expect(signal?.aborted).toBe(false);
+    expect(await engine.abort(session_id)).toEqual([run.id]);
+  });
+
+  it("ends a run that was aborted, through another node, while it was about to ask a human", async () => {
+    const asking = Promise.withResolvers<void>();
+    const { storage, engine, settled } = await start(backend, async () => {
+      await asking.promise;
+      return { outcome: "waiting", interrupts: [{ id: "i", allowed_decisions: ["approve"] }] };
+    });
+    const { id: session_id } = await storage.createSession({});
+    const run = await submit(engine, session_id);
+    await expect.poll(() => engine.active).toEqual([run.id]);
+    expect(await storage.requestAbort(session_id)).toEqual({ ended: [], marked: [run.id] });
+    asking.resolve();
+    await eventsUntilDone(storage, session_id);
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "aborted" });
+    expect(await storage.getSession(session_id)).toMatchObject({ status: "active" });
+    expect(settled).toEqual(["aborted"]);
+  });
+
   it("aborts what runs and what waits in line, once each; and again when idle", async () => {
     const { storage, engine } = await start(backend, untilAborted);
     const { id: session_id } = await storage.createSession({});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NewRun } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, idsOf, readAll, startRun, token } from "./started-run.ts";
+import { claim, endOf, idsOf, LEASE_MS, readAll, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const QUEUED = { event: "status", data: { status: "queued" } } as const;
@@ -143,6 +143,41 @@ export function runAdmissionContract(open: OpenStorage): void {
       }
       await storage.finishRun(await claim(storage), endOf("succeeded"));
       expect((await storage.createRun({ session_id, on_busy: "reject" })).created).toBe(true);
+    });
+
+    test("on_busy interrupt takes over from what is open, in the same commit", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const { run: waits } = await storage.createRun({ session_id, events: [QUEUED] });
+      const interrupted = { ended: [waits.id], marked: [lease.run_id] };
+      const made = await storage.createRun({ session_id, on_busy: "interrupt", events: [QUEUED] });
+      expect(made).toMatchObject({ created: true, interrupted });
+      expect(await storage.renewLease(lease, LEASE_MS)).toBe("abort_requested");
+      expect(await storage.getRun(waits.id)).toMatchObject({ status: "aborted" });
+      expect((await readAll(storage, session_id)).map(({ event }) => event)).toEqual([
+        ...["status", "status", "done"],
+        "status",
+      ]);
+      await storage.finishRun(lease, endOf("aborted"));
+      expect(await claim(storage)).toMatchObject({ run_id: made.run.id });
+    });
+
+    test("on_busy interrupt disturbs nothing when it is refused, or was admitted before", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const interrupt = { session_id, on_busy: "interrupt", idempotency: { key: "k", body_hash: "h" } } as const;
+      const { run } = await storage.createRun(interrupt);
+      const lease = await claim(storage);
+      expect(await storage.createRun(interrupt)).toMatchObject({ created: false, run: { id: run.id } });
+      const other = storage.createRun({ ...interrupt, idempotency: { key: "k", body_hash: "other" } });
+      await expect(other).rejects.toMatchObject({ code: "idempotency_mismatch" });
+      await storage.updateSession(session_id, { status: "inactive" });
+      const refused = storage.createRun({ session_id, on_busy: "interrupt" });
+      await expect(refused).rejects.toMatchObject({ code: "session_inactive" });
+      await storage.updateSession(session_id, { status: "active" });
+      expect(await storage.renewLease(lease, LEASE_MS)).toBe("held");
+      await storage.suspendRun(lease, []);
+      const waiting = storage.createRun({ session_id, on_busy: "interrupt" });
+      await expect(waiting).rejects.toMatchObject({ code: "waiting_for_approval" });
+      expect(await storage.getRun(run.id)).toMatchObject({ status: "waiting_for_approval" });
     });
 
     test("a session that waits for a human, or is inactive, takes no run", async ({ storage }) => {

@@ -26,6 +26,28 @@ export function runPauseContract(open: OpenStorage): void {
   });
 
   describe("suspendRun and resumeRun", () => {
+    test("a run that somebody wants aborted does not wait for a human", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.requestAbort(session_id);
+      await expect(storage.suspendRun(lease, [INTERRUPT])).rejects.toMatchObject({ code: "aborted" });
+      expect(await storage.getRun(lease.run_id)).toMatchObject({ status: "running" });
+      expect(await readAll(storage, session_id)).toEqual([]);
+      await storage.finishRun(lease, endOf("aborted"));
+      await expect(storage.suspendRun(lease, [INTERRUPT])).rejects.toMatchObject({ code: "run_ended" });
+    });
+
+    test("an answer to what was asked before is refused once the run asks anew", async ({ storage }) => {
+      const { lease } = await startRun(storage);
+      await storage.suspendRun(lease, [INTERRUPT]);
+      const [asked] = await storage.listWaitingRuns();
+      await storage.resumeRun(lease.run_id, { i: "approve" }, asked?.run.attempt);
+      await storage.suspendRun(await claim(storage), [INTERRUPT]);
+      const late = storage.resumeRun(lease.run_id, { i: "reject" }, asked?.run.attempt);
+      await expect(late).rejects.toMatchObject({ code: "already_answered" });
+      const [asks] = await storage.listWaitingRuns();
+      expect(await storage.resumeRun(lease.run_id, {}, asks?.run.attempt)).toMatchObject({ status: "queued" });
+    });
+
     test("wait for a human without a lease, and go on with the answer", async ({ storage, reopen }) => {
       const { session_id, lease } = await startRun(storage);
       const delivery = { url: "https://example.com/", payload: { status: "waiting" } };

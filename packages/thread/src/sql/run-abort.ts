@@ -1,7 +1,6 @@
 import { isRunOutcome, type Run, type StoredEvent } from "@cognition/contract";
-import type { NewDelivery } from "../delivery-store.ts";
 import type { NewEvent } from "../event-log.ts";
-import type { RunStore } from "../run-store.ts";
+import type { AbortedRuns, DeliveryOfAborted } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
@@ -13,29 +12,27 @@ import { advanceThread } from "./thread-row.ts";
 import { insertUsage } from "./usage-store.ts";
 import { writeThread } from "./write-thread.ts";
 
-type Aborted = Awaited<ReturnType<RunStore["requestAbort"]>>;
-type DeliveryOf = (run: Run, input: unknown, callback_url: string | null) => NewDelivery | undefined;
-
 export async function requestAbort(
   ctx: SqlContext,
   session_id: string,
   run_id: string | undefined,
-  deliveryOf: DeliveryOf = () => undefined,
-): Promise<Aborted> {
+  deliveryOf?: DeliveryOfAborted,
+): Promise<AbortedRuns> {
   const { events, ...aborted } = await writeThread(ctx.db, { session_id }, () =>
-    abort(ctx, session_id, run_id, deliveryOf),
+    abortRuns(ctx, session_id, run_id, deliveryOf),
   );
   ctx.feed.publish(session_id, events);
   if (aborted.marked.length > 0) ctx.db.wakeUps.send(session_id);
   return aborted;
 }
 
-function* abort(
+/** The caller holds the thread's row. */
+export function* abortRuns(
   ctx: SqlContext,
   session_id: string,
-  run_id: string | undefined,
-  deliveryOf: DeliveryOf,
-): Tx<Aborted & { events: StoredEvent[] }> {
+  run_id?: string,
+  deliveryOf: DeliveryOfAborted = () => undefined,
+): Tx<AbortedRuns & { events: StoredEvent[] }> {
   const { db } = ctx;
   const runs = yield* findRuns(ctx, session_id, run_id);
   const owned = runs.filter(hasWorker).map(({ id }) => id);
@@ -69,7 +66,7 @@ function* findRuns({ db }: SqlContext, session_id: string, run_id: string | unde
 }
 
 /** No worker has it, so nobody else would write its end. */
-function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOf): Tx<StoredEvent[]> {
+function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): Tx<StoredEvent[]> {
   const { db } = ctx;
   const { id: run_id, session_id, scope } = row;
   const finished_at = ctx.now();

@@ -1,6 +1,6 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
 import { sql } from "kysely";
-import type { NewRun, RunStore } from "../run-store.ts";
+import type { Admission, NewRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";
@@ -11,6 +11,7 @@ import { inheritMessages } from "./inherit-messages.ts";
 import { jsonText } from "./json-text.ts";
 import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
+import { abortRuns } from "./run-abort.ts";
 import { setSessionStatus } from "./run-end.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { sessionNotFound } from "./session-store.ts";
@@ -18,7 +19,6 @@ import { all, first, type Statement, statement, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
 import { writeThread } from "./write-thread.ts";
 
-type Admission = Awaited<ReturnType<RunStore["createRun"]>>;
 type Admitted = Admission & { events: StoredEvent[] };
 interface Place {
   thread: number;
@@ -61,6 +61,7 @@ export async function createRun(ctx: SqlContext, run: NewRun): Promise<Admission
   try {
     const { events, ...admission } = await writeThread(ctx.db, { session_id }, () => admit(ctx, run, id, input));
     ctx.feed.publish(session_id, events);
+    if (admission.interrupted?.marked.length) ctx.db.wakeUps.send(session_id);
     return admission;
   } catch (error) {
     if (run.id === undefined || !isUniqueViolation(error)) throw error;
@@ -76,6 +77,7 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   const earlier = yield* findEarlier(ctx, run, place);
   if (earlier) return { ...earlier, created: false, events: [] };
   refuseIfNotReady(run, place);
+  const taken = yield* takeOver(ctx, run, place);
   if (place.inherits === 1) yield* inheritMessages(ctx, run.session_id);
   const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place });
   const { message: given, session_id } = run;
@@ -84,7 +86,15 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
     yield* remember(ctx, run.idempotency.key, place.scope, { run_id: id, message_id: message?.id ?? null });
   // A new message is the answer to an error; the session is itself again.
   if (place.status === "error") yield* all([setSessionStatus(ctx, session_id, "active")]);
-  return { run: toRun(row), message, created: true, events };
+  const admitted = { run: toRun(row), message, created: true };
+  if (!taken) return { ...admitted, events };
+  const { ended, marked } = taken;
+  return { ...admitted, interrupted: { ended, marked }, events: [...taken.events, ...events] };
+}
+
+function* takeOver(ctx: SqlContext, { session_id, on_busy, deliveryOf }: NewRun, { open }: Place) {
+  if (on_busy !== "interrupt" || open.length === 0) return undefined;
+  return yield* abortRuns(ctx, session_id, undefined, deliveryOf);
 }
 
 const selectPlace = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>

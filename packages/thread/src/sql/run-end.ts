@@ -110,6 +110,11 @@ export function changeRunning({ db }: SqlContext, lease: Lease, columns: RunChan
   return statement(running(db, lease, columns));
 }
 
+/** The same, of a run that nobody wants aborted. */
+export function changeUnlessAborted({ db }: SqlContext, lease: Lease, columns: RunChange): Statement {
+  return statement(running(db, lease, columns).where("abort_requested_at", "is", null));
+}
+
 interface RunEndRow extends Lease {
   status: RunEnd["status"];
   finished_at: string;

@@ -55,7 +55,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
     renewLease: (lease, lease_ms) => renewLease(ctx, lease, lease_ms),
     releaseRun: (lease) => releaseRun(ctx, lease),
     suspendRun: (lease, events, delivery, usage) => suspendRun(ctx, lease, events, delivery, usage),
-    resumeRun: (run_id, input) => resumeRun(ctx, run_id, input),
+    resumeRun: (run_id, input, attempt) => resumeRun(ctx, run_id, input, attempt),
     listWaitingRuns: (filter) => listWaitingRuns(ctx, filter),
     requestAbort: (session_id, run_id, delivery) => requestAbort(ctx, session_id, run_id, delivery),
     watchRuns: async (onNews) =>
