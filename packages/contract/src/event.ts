@@ -76,13 +76,13 @@ export type ConnectionEvent = z.infer<typeof ConnectionEvent>;
 export const StreamEvent = z.discriminatedUnion("event", [StoredEvent, ConnectionEvent]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** `type=token,done` or repeated; without `after`, a stream starts with what comes next. */
+/** `type=token,done`, repeated or both; without `after`, a stream starts with what comes next. */
 export const ListEvents = z.strictObject({
   after: queryInt("after", 0, Number.MAX_SAFE_INTEGER).optional(),
   limit: queryInt("limit", 1, MAX_EVENT_PAGE_LIMIT).prefault(DEFAULT_EVENT_PAGE_LIMIT),
   type: z
     .preprocess(
-      (value: string | readonly string[]) => (typeof value === "string" ? value.split(",") : value),
+      (value: string | readonly string[]) => [value].flat().flatMap((types) => types.split(",")),
       z.array(LoggedEventType),
     )
     .optional(),

@@ -40,10 +40,10 @@ export function createEventSource(options: EventSourceOptions): TextSource {
   /** As much of the batch as makes one piece. */
   function take(): string {
     let text = "";
-    while (at < batch.length && text.length < PIECE_LENGTH) {
+    while (!ended && at < batch.length && text.length < PIECE_LENGTH) {
       const event = batch[at++] as StoredEvent;
-      if (!options.accepts(event)) continue;
-      text += eventFrame(event);
+      if (options.accepts(event)) text += eventFrame(event);
+      // Also one that this reader did not ask to see: whoever wants only tokens still learns that there are no more.
       if (options.closes(event)) void end();
     }
     return text;

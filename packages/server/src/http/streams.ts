@@ -181,5 +181,5 @@ export function prefersAsync(headers: Headers): boolean {
   return (headers.get("Prefer") ?? "")
     .toLowerCase()
     .split(",")
-    .some((part) => part.trim() === "respond-async");
+    .some((part) => part.split(";")[0]?.trim() === "respond-async");
 }

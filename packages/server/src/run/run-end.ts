@@ -43,8 +43,17 @@ export function endEvents(log: RunLog, { status, assistant, error, structured_re
 export function errorOf(error: unknown): NonNullable<Run["error"]> {
   if (isAppError(error)) return { code: error.code, message: error.message };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof Error && error.name === "GraphRecursionError") return { code: "recursion_limit", message };
+  if (error instanceof Error && error.name === "GraphRecursionError") {
+    return { code: "recursion_limit", message: tooManySteps(message) };
+  }
   return { code: "agent_failed", message: message || "The agent failed without saying why" };
+}
+
+/** The engine's own text names a setting that this server does not have. */
+function tooManySteps(message: string): string {
+  const [, limit] = /limit of (\d+)/.exec(message) ?? [];
+  const steps = limit === undefined ? "all the steps that it may" : `${limit} steps, as many as it may,`;
+  return `The run took ${steps} and was not done. What it did so far is kept: raise recursion_limit in the session's config and resume, or look whether it goes in circles.`;
 }
 
 /** For whoever looks after the server: nothing of it is the run's fault, and nothing said was lost. */

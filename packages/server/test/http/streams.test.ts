@@ -49,6 +49,7 @@ describe("following a session", () => {
     expect(await read("after=1&limit=2")).toMatchObject({ events: [{ id: 2 }, { id: 3 }], has_more: true });
     expect(namesOf((await read("type=done,usage")).events)).toEqual(["usage", "done"]);
     expect(namesOf((await read("type=done&type=usage")).events)).toEqual(["usage", "done"]);
+    expect(namesOf((await read("type=done,usage&type=head_moved")).events)).toEqual(["usage", "done"]);
     expect(await problemOf(server.ask(`/sessions/${id}/events?type=nothing`))).toMatchObject({ status: 422 });
   });
 
@@ -137,6 +138,30 @@ describe("following a run", () => {
     const { id: other } = await server.createSession();
     expect(await problemOf(server.ask(`/sessions/${other}/runs/${run.id}`))).toMatchObject({ code: "run_not_found" });
   });
+
+  it("closes at the run's end for whoever asked for other types, and is 204 for him afterwards", async () => {
+    const server = await startTestServer();
+    const { id } = await server.createSession();
+    const seen = await say(server, id);
+    const { id: run_id } = await lastRun(server, id);
+    const follow = (headers: Record<string, string> = {}) =>
+      server.fetch(`/sessions/${id}/runs/${run_id}/events?after=0&type=token`, { headers });
+    const tokens = await readEvents(await follow());
+    expect(tokens).toEqual(seen.filter(({ event }) => event === "token"));
+    expect((await follow({ "Last-Event-ID": String(tokens.at(-1)?.id) })).status).toBe(204);
+  });
+
+  it("that took too many steps says which setting to raise, and goes on once that is done", async () => {
+    const server = await startTestServer();
+    const { id } = await server.createSession({ config: { recursion_limit: 1 } });
+    const seen = await say(server, id);
+    const { error } = await lastRun(server, id);
+    expect(error).toMatchObject({ code: "recursion_limit", message: expect.stringContaining("recursion_limit") });
+    expect(seen.find(({ event }) => event === "error")?.data).toMatchObject(error ?? {});
+    await server.ask(`/sessions/${id}`, { method: "PATCH", json: { config: { recursion_limit: 100 } } });
+    const resumed = await server.fetch(`/sessions/${id}/resume`, { method: "POST" });
+    expect(await resumed.json()).toMatchObject({ status: "succeeded" });
+  });
 });
 
 describe("a message", () => {
@@ -180,7 +205,7 @@ describe("a message", () => {
     const { id } = await server.createSession();
     const send = (headers: Record<string, string>) =>
       server.fetch(`/sessions/${id}/messages`, { method: "POST", json: { content: "Hello" }, headers });
-    const accepted = await send({ Prefer: "respond-async" });
+    const accepted = await send({ Prefer: "wait=5, respond-async; foo=1" });
     const run = (await accepted.json()) as Run;
     expect([accepted.status, accepted.headers.get("Content-Location")]).toEqual([
       202,
