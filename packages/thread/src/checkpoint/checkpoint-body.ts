@@ -20,6 +20,11 @@ interface BodyInput {
   checkpoint: Checkpoint;
   newVersions: ChannelVersions;
   parent: Channels | undefined | "gone";
+  /**
+   * A copy of a checkpoint (`updateState` as `__copy__`) names nothing as changed, though it comes after the parent of
+   * the one that it copies, or after none: what its parent does not have in that version is in the copy alone.
+   */
+  isFork: boolean;
   encoder: PieceEncoder;
   ns: string;
   where: string;
@@ -29,17 +34,21 @@ interface BodyInput {
  * Encodes what changed; what did not is taken over from the parent, by version. From a parent that is gone nothing can
  * be taken over: then all is encoded.
  */
-export function encodeBody({ checkpoint, newVersions, parent, encoder, ns, where }: BodyInput): CheckpointBody {
+export function encodeBody(input: BodyInput): CheckpointBody {
+  const { checkpoint, newVersions, parent, encoder, ns, where } = input;
   const { v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
   const channels: Channels = {};
-  const changed = parent === "gone" ? { ...channel_versions, ...newVersions } : newVersions;
-  for (const name of Object.keys(channel_versions)) {
-    if (parent === "gone" || name in newVersions) continue;
-    const version = channel_versions[name] as Version;
-    const before = parent?.[name];
-    channels[name] = before && before[0] === version ? before : [version];
+  const changed = new Set(Object.keys(newVersions));
+  const known = parent === "gone" || !parent ? {} : parent;
+  const hasAll = parent === "gone" || input.isFork;
+  for (const [name, version] of Object.entries(channel_versions)) {
+    if (changed.has(name)) continue;
+    const before = known[name];
+    if (before?.[0] === version) channels[name] = before;
+    else if (hasAll) changed.add(name);
+    else channels[name] = [version];
   }
-  for (const name of inOrder(Object.keys(changed))) {
+  for (const name of inOrder([...changed])) {
     const version = channel_versions[name] ?? null;
     const to = { where: `${where}, channel ${name}`, ns, channel: name, settled: true };
     channels[name] = name in channel_values ? [version, encoder.encodeChannel(channel_values[name], to)] : [version];

@@ -99,6 +99,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         checkpoint,
         newVersions,
         parent: parent_id && !parent ? "gone" : parent,
+        isFork: metadata.source === "fork",
         encoder,
         ns,
         where,
@@ -203,13 +204,13 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   async #putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
-    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
     await hand(this.#thread(thread_id), writerOf(config), (encoder) => ({
       writes: writes.map(([channel, value], position) => {
         const where = `Thread ${thread_id}, write to ${channel}`;
         const json = encoder.encode(value, { where, ns, channel, settled: false });
-        const idx = WRITES_IDX_MAP[channel] ?? position;
-        return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace };
+        const special = WRITES_IDX_MAP[channel];
+        const idx = special ?? position;
+        return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace: special !== undefined };
       }),
     }));
   }

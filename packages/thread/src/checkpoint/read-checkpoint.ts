@@ -83,13 +83,30 @@ export function parseStored(row: CheckpointRow, writes: readonly WriteRow[]): St
   return {
     row,
     body: bodyFromJson(parseJson(row.body, where)),
-    writes: writes.map(({ task_id, channel, value }) => ({
+    writes: asGiven(writes).map(({ task_id, channel, value }) => ({
       task_id,
       channel,
       value: parseJson(value, `${where}, write to ${channel}`),
     })),
     parentSends: [],
   };
+}
+
+/**
+ * A task's writes in the places they had when they were put. With durability "exit" LangGraph puts those it has read
+ * once more, and only in the same places are they the same writes. The special ones have numbers below zero; where they
+ * stood is where the others leave room.
+ */
+function asGiven(writes: readonly WriteRow[]): WriteRow[] {
+  return [...Map.groupBy(writes, ({ task_id }) => task_id).values()].flatMap((ofTask) => {
+    const special = ofTask.filter(({ idx }) => idx < 0);
+    const given: WriteRow[] = [];
+    for (const write of ofTask) {
+      if (write.idx < 0) continue;
+      given.push(...special.splice(0, write.idx - given.length), write);
+    }
+    return [...given, ...special];
+  });
 }
 
 /** Checkpoints of format 1 to 3 keep what they send among the writes of their parent. */

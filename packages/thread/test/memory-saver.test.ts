@@ -1,0 +1,102 @@
+import {
+  Annotation,
+  type BaseCheckpointSaver,
+  Command,
+  interrupt,
+  MemorySaver,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { savers } from "./checkpoint-database.ts";
+
+const State = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (before, more) => before.concat(more), default: () => [] }),
+  last: Annotation<string>(),
+});
+const THREAD = { configurable: { thread_id: "t" } };
+
+/** What a graph comes to must not depend on the saver: each scene tells it, and is compared with LangGraph's own saver. */
+async function compare(saver: BaseCheckpointSaver, scene: (saver: BaseCheckpointSaver) => Promise<unknown>) {
+  const expected = await scene(new MemorySaver());
+  expect(await scene(saver)).toEqual(expected);
+  return expected;
+}
+
+describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
+  it("a checkpoint that is copied has the values of the one that it copies", () =>
+    run(async ({ saver, another }) => {
+      const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
+        const graph = twoSteps(on);
+        await graph.invoke({ log: ["in"] }, THREAD);
+        const copies: unknown[] = [];
+        for (const { config } of await history(graph)) {
+          await graph.updateState(config, null, "__copy__");
+          const copy = await twoSteps(then).getState(THREAD);
+          copies.push([copy.values, copy.next, await graph.invoke(null, THREAD)]);
+        }
+        return copies;
+      };
+      const copies = await compare(saver, (on) => scene(on, on === saver ? another() : on));
+      expect(copies).toContainEqual([{ log: ["in", "a"], last: "a" }, ["b"], { log: ["in", "a", "b"], last: "b" }]);
+    }));
+
+  it("with durability exit, what a task wrote before another failed counts once", () =>
+    run(async ({ saver }) => {
+      const ends = await compare(saver, async (on) => {
+        let fails = true;
+        const graph = new StateGraph(State)
+          .addNode("ask", () => {
+            if (fails) throw new Error("not yet");
+            return { log: [`asked: ${interrupt("?")}`] };
+          })
+          .addNode("work", () => ({ log: ["worked"] }))
+          .addEdge(START, "ask")
+          .addEdge(START, "work")
+          .compile({ checkpointer: on });
+        const config = { ...THREAD, durability: "exit" as const };
+        await expect(graph.invoke({ log: [] }, config)).rejects.toThrow("not yet");
+        fails = false;
+        await graph.invoke(null, config);
+        return graph.invoke(new Command({ resume: "yes" }), config);
+      });
+      expect(ends).toEqual({ log: ["asked: yes", "worked"] });
+    }));
+
+  it("whoever goes back to a question finds all answers that were given to it", () =>
+    run(async ({ saver }) => {
+      const ends = await compare(saver, async (on) => {
+        const graph = new StateGraph(State)
+          .addNode("ask", () => ({ log: [`${interrupt("1")} ${interrupt("2")}`] }))
+          .addNode("other", () => ({ log: [`${interrupt("3")}`] }))
+          .addEdge(START, "ask")
+          .addEdge(START, "other")
+          .compile({ checkpointer: on });
+        await graph.invoke({ log: [] }, THREAD);
+        const { config } = await graph.getState(THREAD);
+        const answers = async (answer: string) => {
+          const open = (await graph.getState(THREAD)).tasks.flatMap(({ interrupts }) => interrupts);
+          return graph.invoke(new Command({ resume: Object.fromEntries(open.map(({ id }) => [id, answer])) }), THREAD);
+        };
+        await answers("a");
+        await answers("b");
+        return graph.invoke(new Command({ resume: "c" }), config);
+      });
+      expect(ends).toEqual({ log: ["a b", "a"] });
+    }));
+});
+
+function twoSteps(checkpointer: BaseCheckpointSaver) {
+  return new StateGraph(State)
+    .addNode("a", () => ({ log: ["a"], last: "a" }))
+    .addNode("b", () => ({ log: ["b"], last: "b" }))
+    .addEdge(START, "a")
+    .addEdge("a", "b")
+    .compile({ checkpointer });
+}
+
+async function history(graph: ReturnType<typeof twoSteps>) {
+  const states = [];
+  for await (const state of graph.getStateHistory(THREAD)) states.push(state);
+  return states;
+}
