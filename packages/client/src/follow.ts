@@ -10,6 +10,17 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called whenever the stream was lost and is there again. */
   readonly onReconnect?: ((reconnected: EventData<"reconnected">) => void) | undefined;
+  /** Called whenever the stream was lost, or could not be had, and will be tried again. */
+  readonly onLost?: ((lost: LostStream) => void) | undefined;
+}
+
+export interface LostStream {
+  /** Attempts in a row that brought nothing. */
+  readonly failures: number;
+  /** How long until the next one. */
+  readonly wait_ms: number;
+  /** Why there was no stream; undefined where there was one, and it ended too early. */
+  readonly error: unknown;
 }
 
 export interface FollowParts extends FollowOptions {
@@ -49,10 +60,17 @@ export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, 
       if (event.event !== "reset" && parts.isLast(event)) return;
     }
     parts.signal?.throwIfAborted();
-    position.failures += 1;
-    if (position.failures > parts.maxFailures) throw lost(position, undefined);
-    await parts.wait(parts.backoff.delay(position.failures, position.retry, undefined), parts.signal);
+    await pause(parts, position, undefined);
   }
+}
+
+/** Before another attempt; throws where there have been enough. */
+async function pause(parts: FollowParts, position: Position, error: unknown): Promise<void> {
+  position.failures += 1;
+  if (position.failures > parts.maxFailures) throw lost(position, error);
+  const wait_ms = parts.backoff.delay(position.failures, position.retry, retryAfter(error));
+  parts.onLost?.({ failures: position.failures, wait_ms, error });
+  await parts.wait(wait_ms, parts.signal);
 }
 
 async function open(parts: FollowParts, position: Position): Promise<Response | undefined> {
@@ -62,9 +80,7 @@ async function open(parts: FollowParts, position: Position): Promise<Response | 
     } catch (error) {
       parts.signal?.throwIfAborted();
       if (!mayHelp(error)) throw error;
-      position.failures += 1;
-      if (position.failures > parts.maxFailures) throw lost(position, error);
-      await parts.wait(parts.backoff.delay(position.failures, position.retry, retryAfter(error)), parts.signal);
+      await pause(parts, position, error);
     }
   }
 }

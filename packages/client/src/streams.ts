@@ -28,7 +28,11 @@ export interface Streams {
    */
   sendMessage(session_id: string, content: Content, options?: SendOptions): RunStream;
   /** Sends a message and does not wait: the run as it was accepted. */
-  submitMessage(session_id: string, content: Content, options?: Omit<SendOptions, "onReconnect">): Promise<Run>;
+  submitMessage(
+    session_id: string,
+    content: Content,
+    options?: Omit<SendOptions, "onReconnect" | "onLost">,
+  ): Promise<Run>;
   /** As `resumeSession`, and gives the events of the run that goes on. */
   resumeAndFollow(session_id: string, body?: ResumeSession, options?: FollowOptions): RunStream;
   /** The events of one run until it ends. Nothing at all where it has ended before `after`. */
@@ -137,6 +141,6 @@ function runPath(session_id: string, run_id: string): string {
 }
 
 function messageBody(content: Content, options: SendOptions | RequestOptions): SendMessageInput {
-  const { signal: _, onReconnect: __, idempotencyKey: ___, ...fields } = options as SendOptions;
+  const { signal: _, onReconnect: __, onLost: ___, idempotencyKey: ____, ...fields } = options as SendOptions;
   return { content, ...fields };
 }

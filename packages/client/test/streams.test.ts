@@ -66,6 +66,16 @@ describe("sendMessage", () => {
     expect(reconnects).toEqual([{ last_event_id: 2, replayed: 3, folded: false }]);
   });
 
+  test("whoever wants to know is told that the stream was lost, and none of it is sent", async () => {
+    server.cut = (answer) => (answer === 1 ? 0 : answer === 2 ? -1 : undefined);
+    const lost: unknown[] = [];
+    const quick = createClient({ baseUrl: server.url, wait: async () => {}, random: () => 0 });
+    await collect(quick.sendMessage(SESSION, "hello", { onLost: (about) => lost.push(about) }));
+    expect(lost.slice(0, 2)).toMatchObject([{ failures: 1 }, { failures: 2, error: { code: "server_unreachable" } }]);
+    for (const { body } of server.requests.filter(({ method }) => method === "POST"))
+      expect(JSON.parse(body)).toEqual({ content: "hello" });
+  });
+
   test("rest() reads to the end", async () => {
     expect(await client.sendMessage(SESSION, "hello").rest()).toEqual(log.at(-1));
   });
