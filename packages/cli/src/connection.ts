@@ -27,8 +27,11 @@ export const CONNECTION_HELP: readonly string[] = [
   ...CONFIG_HELP,
 ];
 
-/** A server to talk to: the one that is named, or one that lives as long as the command. */
-export async function connect(context: Context, args: Arguments): Promise<Connection> {
+/**
+ * A server to talk to: the one that is named, or one that lives as long as the command. Unless it is to work, that one leaves
+ * alone what agents have not ended: whoever only looks must not set them going again.
+ */
+export async function connect(context: Context, args: Arguments, { works = false } = {}): Promise<Connection> {
   const url = args.text("url");
   const [key, token] = [args.text("key"), args.text("token")];
   const identity = { scope: scopeOf(args), ...(key && { apiKey: key }), ...(token && { token }) };
@@ -40,7 +43,8 @@ export async function connect(context: Context, args: Arguments): Promise<Connec
   const isolation = origins.get("workspace.isolation")?.from === "default" ? "shared" : config.workspace.isolation;
   // Loaded only here: whoever talks to a server that runs already need not wait for the agent engine.
   const { openServer } = await import("./open-server.ts");
-  const server = await openServer(context, ownUse({ ...config, workspace: { ...config.workspace, isolation } }));
+  const own = ownUse({ ...config, workspace: { ...config.workspace, isolation } });
+  const server = await openServer(context, own, { works });
   return {
     client: createClient({ baseUrl: server.url, ...identity }),
     place: config.workspace.root,

@@ -5,7 +5,8 @@ import type { ReadStream, WriteStream } from "node:tty";
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly home: string;
+  /** Undefined for a user whom the system does not know, as in many containers. */
+  readonly home: string | undefined;
   readonly input: NodeJS.ReadStream & { isTTY?: ReadStream["isTTY"] };
   readonly output: NodeJS.WriteStream & { isTTY?: WriteStream["isTTY"] };
   readonly errors: NodeJS.WriteStream;

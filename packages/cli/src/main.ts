@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
-import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 
 // Nothing but this file is loaded by an older Node: what it lacks would otherwise be named before we can say so.
@@ -19,16 +18,8 @@ process.on("warning", (warning) => {
 // At its end Node waits for V8's compiling threads, and one of these may wait for a garbage collection that never comes.
 setFlagsFromString("--no-concurrent-sparkplug");
 enableCompileCache(); // what was compiled at the last start need not be again
-const { runCommand } = await import("./run-command.ts");
-const code = await runCommand(process.argv.slice(2), {
-  env: process.env,
-  cwd: process.cwd(),
-  home: homedir(),
-  input: process.stdin,
-  output: process.stdout,
-  errors: process.stderr,
-  signals: process,
-});
+const [{ runCommand }, { openProcess }] = await Promise.all([import("./run-command.ts"), import("./open-process.ts")]);
+const code = await openProcess(process, (context) => runCommand(process.argv.slice(2), context));
 // A thread of a library that is still busy must not keep the command; what was written must still get out.
 process.exitCode = code;
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -1,5 +1,11 @@
 import { hostname } from "node:os";
-import { createServerLog, createTelemetry, type RunningServer, startServer } from "@cognition/server";
+import {
+  createServerLog,
+  createTelemetry,
+  type RunningServer,
+  type StartServerOptions,
+  startServer,
+} from "@cognition/server";
 import { type Config, storageSettings } from "@cognition/server/operator";
 import { openStorage } from "@cognition/thread";
 import type { Context } from "./context.ts";
@@ -14,7 +20,11 @@ export interface OpenServer {
 }
 
 /** The storage and a server on it, both gone with `close`. */
-export async function openServer(context: Context, config: Config): Promise<OpenServer> {
+export async function openServer(
+  context: Context,
+  config: Config,
+  { works = true }: Pick<StartServerOptions, "works"> = {},
+): Promise<OpenServer> {
   const { options, state_database, place } = storageSettings(config);
   const log = createServerLog({ config, env: context.env, output: context.errors });
   const telemetry = await createTelemetry(config, { process: true });
@@ -25,6 +35,7 @@ export async function openServer(context: Context, config: Config): Promise<Open
       workspace_root: config.workspace.root,
       env: context.env,
       config,
+      works,
       engine: { owner: `${hostname()}:${process.pid}` },
       ...(state_database && { state_database }),
       log,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
-import { type RunningCli, runCli, startInTerminal } from "./cli-process.ts";
+import { type RunningCli, runCli, startInTerminal, startServe } from "./cli-process.ts";
 
 let dir: TempDir;
 let open: RunningCli[] = [];
@@ -101,6 +101,51 @@ describe("chat in a terminal", () => {
     await until(/> /);
     expect(existsSync(join(dir.path, "made.txt"))).toBe(true);
     type("\x04");
+    expect(await exited).toBe(0);
+  });
+
+  test("Ctrl-C at a question stops the agent, and what comes next is a message again", async () => {
+    writeCareful();
+    const { until, type, exited } = terminal("--agent", "careful");
+    await until(/> /);
+    type("Run the command: touch made.txt\r");
+    await until(/allow\? /);
+    type("\x03");
+    await until(/stopping the agent/);
+    await until(/> /);
+    type("What did I say first?\r");
+    await until(/first said: "Run the command: touch made.txt/);
+    expect(existsSync(join(dir.path, "made.txt"))).toBe(false);
+    await until(/> /);
+    type("\x04");
+    expect(await exited).toBe(0);
+  });
+
+  test("what is pasted is one message, sent by Enter", async () => {
+    const { until, type, exited } = terminal();
+    await until(/> /);
+    type("\x1b[200~one\rtwo\rthree\x1b[201~");
+    type("\r");
+    await until(/offline model/);
+    await until(/> /);
+    type("\x04");
+    expect(await exited).toBe(0);
+    const { sessions } = JSON.parse((await runCli(["sessions", "--json"], { cwd: dir.path })).output);
+    expect(sessions).toMatchObject([{ title: "one two three", message_count: 2 }]);
+  });
+
+  test("a server that has gone is told and waited for, and keeps nobody", async () => {
+    const server = await startServe([], { cwd: dir.path });
+    open.push(server);
+    const { until, type, exited } = terminal("--url", server.url);
+    await until(/> /);
+    type("Run the command: sleep 20\r");
+    await until(/· execute/);
+    server.child.kill("SIGKILL");
+    await until(/the connection was lost; trying again/);
+    type("\x03");
+    await until(/once more to leave/);
+    type("\x03");
     expect(await exited).toBe(0);
   });
 });

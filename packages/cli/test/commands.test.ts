@@ -1,6 +1,9 @@
+import { EventEmitter, once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { openStorage } from "@cognition/thread";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
 import { runInProcess } from "./run-in-process.ts";
@@ -159,4 +162,47 @@ describe("doctor", () => {
       checks: [{ name: "configuration", state: "failed", message: expect.stringContaining("unknown key serve") }],
     });
   });
+});
+
+describe("serve", () => {
+  test("two signals end a start that waits for a database which does not answer", async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const signals = new EventEmitter();
+    const args = ["serve", "--port", "0", "--storage", `postgresql://u:p@127.0.0.1:${port}/d`];
+    const ended = runInProcess(args, { cwd: dir.path, signals });
+    await once(silent, "connection");
+    signals.emit("SIGINT");
+    signals.emit("SIGINT");
+    const { code, errors } = await ended;
+    expect(code).toBe(130);
+    expect(errors).toMatch(/^Stopping: .* Once more to stop at once\.\n$/);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  test("a descriptor that can't be told that it is ready is a mistake on the command line", async () => {
+    const { code, errors } = await run(["serve", "--port", "0", "--ready-fd", "998"]);
+    expect(code).toBe(2);
+    expect(errors).toContain("--ready-fd 998 can't be written");
+  });
+});
+
+test("whoever only looks takes up nothing that a server has left", async () => {
+  await run(["db", "migrate"]);
+  const path = join(dir.path, ".cognition/state.db");
+  const before = await openStorage(path);
+  const session = await before.createSession({ title: "left" });
+  const { run: left } = await before.createRun({
+    session_id: session.id,
+    message: { role: "user", content: "Create a file named made.txt containing exactly the word no" },
+  });
+  await before.close();
+  expect((await run(["sessions"])).output).toContain("left");
+  expect((await run(["log", session.id])).code).toBe(0);
+  const after = await openStorage(path);
+  expect(await after.getRun(left.id)).toMatchObject({ status: "queued", attempt: 0 });
+  await after.close();
 });

@@ -7,7 +7,7 @@ import type { CliOptions, CliResult } from "./cli-process.ts";
 /** The command in this process: without a second of start for each of many small cases. */
 export async function runInProcess(
   args: readonly string[],
-  { cwd, env = {}, input = "" }: CliOptions,
+  { cwd, env = {}, input = "", signals = new EventEmitter() }: CliOptions & { signals?: EventEmitter },
 ): Promise<CliResult> {
   const written = { output: "", errors: "" };
   const into = (name: "output" | "errors") =>
@@ -24,7 +24,7 @@ export async function runInProcess(
     input: new PassThrough().end(input),
     output: into("output"),
     errors: into("errors"),
-    signals: new EventEmitter(),
+    signals,
   };
   const code = await runCommand(args, context as unknown as Context);
   return { code, ...written };

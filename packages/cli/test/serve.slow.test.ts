@@ -62,6 +62,18 @@ describe("serve", () => {
     expect(await second.exited).toBe(0);
   });
 
+  test("a pipe that nobody reads any more ends neither the server nor the work of its stop", async () => {
+    const { url, child, exited } = await serve();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    const client = createClient({ baseUrl: url });
+    await expect(client.getSession("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+    const session = await client.createSession({ title: "still there" });
+    await client.sendMessage(session.id, "hello").rest();
+    child.kill("SIGTERM");
+    expect(await exited).toBe(0);
+  });
+
   test("the other commands talk to it with --url", async () => {
     const { url } = await serve("--quiet");
     const chat = await runCli(["chat", "--url", url], { cwd: dir.path, input: "hello\n" });

@@ -10,6 +10,8 @@ export interface StartServerOptions extends ComposeOptions {
   /** Over those of the configuration; port 0 is any free one. */
   host?: string;
   port?: number;
+  /** False for one that only answers requests: it takes up no run, sends no callback and sweeps nothing. */
+  works?: boolean;
   /** Whose SIGTERM and SIGINT close the server, in good order. */
   signals?: Pick<NodeJS.Process, "once" | "off">;
 }
@@ -44,7 +46,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await runtime.close(0);
     throw error;
   }
-  runtime.start();
+  if (options.works !== false) runtime.start();
   const address = server.address() as AddressInfo;
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;

@@ -28,7 +28,7 @@ async function askOne(
     ? `${tool_name} ${oneLine(JSON.stringify(args ?? {}), 400)}`
     : oneLine(JSON.stringify(value), 400);
   say(mayApprove ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
-  const line = await prompt.ask(mayApprove ? "  allow? [y/N, or a reason against] " : "  your answer: ");
+  const line = await prompt.askNow(mayApprove ? "  allow? [y/N, or a reason against] " : "  your answer: ");
   if (line === undefined) return undefined;
   const answer = line.trim();
   if (!mayApprove) return { id, type: "respond", value: answer };

@@ -1,6 +1,6 @@
-import type { Client, RunStream } from "@cognition/client";
+import type { Client, FollowOptions, RunStream } from "@cognition/client";
 import { type Interrupt, isAppError, type Session } from "@cognition/contract";
-import { EXIT } from "../exit-code.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { oneLine } from "../terminal/print.ts";
 import { askDecisions } from "./ask-decisions.ts";
 import type { EventPrinter } from "./event-printer.ts";
@@ -17,11 +17,17 @@ export interface ConversationParts {
   readonly session: Session | undefined;
   readonly agent: string | undefined;
   readonly model: string | undefined;
+  /** Calls this when nobody is there any more: the output is closed, or the process is told to end. */
+  readonly onGone: (leave: () => void) => void;
 }
 
 interface State extends ConversationParts {
   session: Session | undefined;
   running: boolean;
+  /** Whether the last run ended well. */
+  succeeded: boolean;
+  /** The last abort has been answered: a message sent before that would be refused by a run that still waits. */
+  stopped: Promise<void>;
   readonly interrupts: Interrupts;
 }
 
@@ -33,24 +39,30 @@ const HELP = `  /undo     takes back your last message and what came of it
 export async function converse(parts: ConversationParts): Promise<number> {
   const { prompt, say } = parts;
   const interrupts = createInterrupts({ stop: () => stop(state), onLeave: prompt.close, say });
-  const state: State = { ...parts, running: false, interrupts };
+  const state: State = { ...parts, running: false, succeeded: true, stopped: Promise.resolve(), interrupts };
   prompt.onInterrupt(interrupts.notice);
-  let ok = await attempt(say, () => pickUp(state));
+  parts.onGone(interrupts.leave);
+  let code = await attempt(state, () => pickUp(state));
   while (!interrupts.leaving) {
     const line = await prompt.ask("> ");
     if (line === undefined) break;
     interrupts.forget();
     const content = line.trim();
     if (content !== "")
-      ok = await attempt(say, () => (content.startsWith("/") ? obey(state, content) : send(state, content)));
+      code = await attempt(state, () => (content.startsWith("/") ? obey(state, content) : send(state, content)));
   }
   // A person has read what went wrong; a script has only the code.
-  return ok || prompt.interactive ? EXIT.ok : EXIT.failed;
+  return prompt.interactive ? EXIT.ok : code;
 }
 
-function stop({ running, session, client, say }: State): boolean {
+function stop(state: State): boolean {
+  const { running, session, client, prompt, say } = state;
   if (!running || !session) return false;
-  client.abortSession(session.id).catch((error: unknown) => say(`  ${messageOf(error)}`));
+  prompt.cancel(); // what it asked needs no answer any more
+  state.stopped = client.abortSession(session.id).then(
+    () => undefined,
+    (error: unknown) => say(`  ${messageOf(error)}`),
+  );
   return true;
 }
 
@@ -64,17 +76,36 @@ async function pickUp(state: State): Promise<void> {
     const stream = await answer(state, waiting);
     if (stream) await show(state, stream);
   } else if (session.active_run_id) {
-    await show(state, client.followRun(session.id, session.active_run_id));
+    await show(state, client.followRun(session.id, session.active_run_id, followOptions(state)));
   }
 }
 
 async function send(state: State, content: string): Promise<void> {
   const { client, agent, model } = state;
-  state.session ??= await client.createSession({
-    title: oneLine(content, 80),
-    ...(agent !== undefined && { agent_name: agent }),
-  });
-  await show(state, client.sendMessage(state.session.id, content, model === undefined ? {} : { model }));
+  await state.stopped;
+  state.session ??= await client.createSession(
+    { title: oneLine(content, 80), ...(agent !== undefined && { agent_name: agent }) },
+    { signal: state.interrupts.signal },
+  );
+  const options = { ...followOptions(state), ...(model !== undefined && { model }) };
+  await show(state, client.sendMessage(state.session.id, content, options));
+}
+
+/** A server that is away is waited for, which the user must know. */
+function followOptions({ interrupts, say }: State): FollowOptions {
+  let lost = false;
+  return {
+    signal: interrupts.signal,
+    onLost: ({ error }) => {
+      if (!lost)
+        say(`\n  (${error ? messageOf(error) : "the connection was lost"}; trying again. Ctrl-C twice leaves)`);
+      lost = true;
+    },
+    onReconnect: () => {
+      if (lost) say("  (connected again)");
+      lost = false;
+    },
+  };
 }
 
 /** To the run's end, through as many questions as it has. */
@@ -91,18 +122,21 @@ async function show(state: State, stream: RunStream): Promise<void> {
   }
 }
 
-async function follow({ printer, interrupts }: State, stream: RunStream): Promise<readonly Interrupt[]> {
+async function follow(state: State, stream: RunStream): Promise<readonly Interrupt[]> {
+  const { printer, interrupts } = state;
   for await (const event of stream) {
     printer.print(event);
+    if (event.event === "done") state.succeeded = event.data.status === "succeeded";
     if (event.event === "interrupt") return event.data.interrupts;
     if (interrupts.leaving) break;
   }
   return [];
 }
 
-async function answer({ client, prompt, say, session }: State, asked: readonly Interrupt[]) {
+async function answer(state: State, asked: readonly Interrupt[]) {
+  const { client, prompt, say, session } = state;
   const decisions = await askDecisions(asked, prompt, say);
-  return decisions && session && client.resumeAndFollow(session.id, { decisions });
+  return decisions && session && client.resumeAndFollow(session.id, { decisions }, followOptions(state));
 }
 
 async function obey({ client, session, say, interrupts }: State, order: string): Promise<void> {
@@ -114,15 +148,17 @@ async function obey({ client, session, say, interrupts }: State, order: string):
   } else say(HELP);
 }
 
-/** Whether it went well. What the server refused is said, and the conversation goes on. */
-async function attempt(say: State["say"], work: () => Promise<void>): Promise<boolean> {
+/** Gives the exit code. What the server refused is said, and the conversation goes on. */
+async function attempt(state: State, work: () => Promise<void>): Promise<number> {
+  state.succeeded = true;
   try {
     await work();
-    return true;
+    return state.succeeded ? EXIT.ok : EXIT.failed;
   } catch (error) {
+    if (state.interrupts.leaving) return EXIT.ok; // whatever was cut off by that is kept
     if (!isAppError(error)) throw error;
-    say(`  ${messageOf(error)}`);
-    return false;
+    state.say(`  ${messageOf(error)}`);
+    return exitCodeOf(error);
   }
 }
 

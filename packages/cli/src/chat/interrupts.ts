@@ -4,6 +4,8 @@ export interface Interrupts {
   /** A new line was entered, or the run has ended: the next one counts as the first again. */
   forget(): void;
   readonly leaving: boolean;
+  /** Aborts when the user leaves: a server that is silent must not keep him. */
+  readonly signal: AbortSignal;
   leave(): void;
 }
 
@@ -17,25 +19,25 @@ export interface InterruptsOptions {
 /** The first Ctrl-C stops the agent and not the conversation; the second one leaves. */
 export function createInterrupts({ stop, onLeave, say }: InterruptsOptions): Interrupts {
   let count = 0;
-  let leaving = false;
+  const left = new AbortController();
+  const leave = () => {
+    left.abort();
+    onLeave();
+  };
   return {
     notice() {
       count += 1;
       if (count === 1)
         say(stop() ? "\n  (stopping the agent; once more to leave)" : "\n  (once more, or Ctrl-D, to leave)");
-      else {
-        leaving = true;
-        onLeave();
-      }
+      else leave();
     },
     forget() {
       count = 0;
     },
-    leave() {
-      leaving = true;
-    },
+    leave,
+    signal: left.signal,
     get leaving() {
-      return leaving;
+      return left.signal.aborted;
     },
   };
 }

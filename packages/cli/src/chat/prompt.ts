@@ -1,9 +1,14 @@
 import { createInterface } from "node:readline";
 import type { Context } from "../context.ts";
+import { watchPastes } from "./pastes.ts";
 
 export interface Prompt {
-  /** The next line; undefined at the end of input or after `close`. */
+  /** The next line, or pasted lines in one; undefined at the end of input, after `cancel` or `close`. */
   ask(question: string): Promise<string | undefined>;
+  /** The same, but what a person typed before the question was there is no answer to it; a script's next line is. */
+  askNow(question: string): Promise<string | undefined>;
+  /** Nobody waits for what was asked any more. */
+  cancel(): void;
   /** Called at each Ctrl-C, in a terminal or as a signal. */
   onInterrupt(listener: () => void): void;
   readonly interactive: boolean;
@@ -11,9 +16,10 @@ export interface Prompt {
 }
 
 /** Lines of a person or of a pipe. Those that come before they are asked for wait their turn. */
-export function openPrompt({ input, output, signals }: Context): Prompt {
+export function openPrompt({ input, output, signals, env }: Context): Prompt {
   const interactive = input.isTTY === true;
   const lines = createInterface({ input, output, terminal: interactive, prompt: "" });
+  const pastes = interactive && output.isTTY && env["TERM"] !== "dumb" ? watchPastes(input, output) : undefined;
   const waiting: string[] = [];
   let listener = () => {};
   let wanted: ((line: string | undefined) => void) | undefined;
@@ -21,15 +27,17 @@ export function openPrompt({ input, output, signals }: Context): Prompt {
   const interrupt = () => listener();
 
   lines.on("line", (line) => {
-    if (wanted) take(line);
-    else waiting.push(line);
+    const text = pastes ? pastes.join(line) : line;
+    if (text === undefined) return;
+    if (wanted) take(text);
+    else waiting.push(text);
   });
   lines.on("close", () => {
     ended = true;
     take(undefined);
   });
   lines.on("SIGINT", interrupt);
-  for (const signal of ["SIGINT", "SIGTERM"]) signals.on(signal, interrupt);
+  signals.on("SIGINT", interrupt);
 
   function take(line: string | undefined): void {
     const give = wanted;
@@ -37,25 +45,33 @@ export function openPrompt({ input, output, signals }: Context): Prompt {
     give?.(line);
   }
 
+  function next(question: string): Promise<string | undefined> {
+    if (ended) return Promise.resolve(undefined);
+    if (interactive) {
+      lines.setPrompt(question);
+      lines.prompt();
+    }
+    return new Promise((resolve) => {
+      wanted = resolve;
+    });
+  }
+
+  function ask(question: string): Promise<string | undefined> {
+    const early = waiting.shift();
+    return early === undefined ? next(question) : Promise.resolve(early);
+  }
+
   return {
     interactive,
-    ask(question) {
-      const early = waiting.shift();
-      if (early !== undefined) return Promise.resolve(early);
-      if (ended) return Promise.resolve(undefined);
-      if (interactive) {
-        lines.setPrompt(question);
-        lines.prompt();
-      }
-      return new Promise((resolve) => {
-        wanted = resolve;
-      });
-    },
-    onInterrupt(next) {
-      listener = next;
+    ask,
+    askNow: interactive ? next : ask,
+    cancel: () => take(undefined),
+    onInterrupt(heard) {
+      listener = heard;
     },
     close() {
-      for (const signal of ["SIGINT", "SIGTERM"]) signals.off(signal, interrupt);
+      signals.off("SIGINT", interrupt);
+      pastes?.stop();
       lines.close();
     },
   };

@@ -27,7 +27,7 @@ export const command: Command = {
     ...CONNECTION_HELP,
   ],
   async run(context, args) {
-    const connection = await connect(context, args);
+    const connection = await connect(context, args, { works: true });
     const prompt = openPrompt(context);
     try {
       const session = await findSession(connection.client, args);
@@ -40,6 +40,15 @@ export const command: Command = {
         session,
         agent: args.text("agent"),
         model: args.text("model"),
+        onGone: (leave) => {
+          context.output.on("error", leave);
+          // Once: a second one ends the process, however long its server takes to stop.
+          const onTerminate = () => {
+            context.signals.off("SIGTERM", onTerminate);
+            leave();
+          };
+          context.signals.on("SIGTERM", onTerminate);
+        },
       });
     } finally {
       prompt.close();

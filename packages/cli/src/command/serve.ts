@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { type Command, numberOf } from "../command.ts";
+import { type Command, misuse, numberOf } from "../command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -19,26 +19,41 @@ export const command: Command = {
     const fd = numberOf(args, "ready-fd");
     const { config } = configOf(context, args);
     const stop = watchSignals(context);
-    const server = await openServer(context, config);
-    if (!args.flag("quiet")) context.output.write(await greeting(server, config, context.env));
-    if (fd !== undefined)
-      writeSync(fd, `${JSON.stringify({ url: server.url, port: server.port, pid: process.pid })}\n`);
+    // A database that does not answer may keep the start for long: the second signal does not wait for it.
+    const opened = await Promise.race([openServer(context, config), stop.second]);
+    if (!opened) return EXIT.interrupted;
+    if (!args.flag("quiet")) context.output.write(await greeting(opened, config, context.env));
+    if (fd !== undefined) await tellReady(fd, opened);
     await stop.first;
-    return closeKindly(context, server, stop.second);
+    return closeKindly(opened, stop.second);
   },
 };
 
+async function tellReady(fd: number, server: OpenServer): Promise<void> {
+  try {
+    writeSync(fd, `${JSON.stringify({ url: server.url, port: server.port, pid: process.pid })}\n`);
+  } catch (cause) {
+    await server.close();
+    throw misuse(`--ready-fd ${fd} can't be written: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+const STOPPING = "Stopping: running work goes on to its next step and is kept. Once more to stop at once.\n";
+
 /** The second signal does not wait for what the first one began. */
-async function closeKindly(context: Context, server: OpenServer, second: Promise<void>): Promise<number> {
-  context.errors.write("Stopping: running work goes on to its next step and is kept. Once more to stop at once.\n");
+async function closeKindly(server: OpenServer, second: Promise<void>): Promise<number> {
   const closed = server.close().then(() => EXIT.ok);
   return Promise.race([closed, second.then(() => EXIT.interrupted)]);
 }
 
-function watchSignals({ signals }: Context): { readonly first: Promise<void>; readonly second: Promise<void> } {
+function watchSignals({ signals, errors }: Context): { readonly first: Promise<void>; readonly second: Promise<void> } {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let count = 0;
-  const onSignal = () => (++count === 1 ? first : second).resolve();
+  const onSignal = () => {
+    count += 1;
+    if (count === 1) errors.write(STOPPING);
+    (count === 1 ? first : second).resolve();
+  };
   for (const signal of ["SIGINT", "SIGTERM"]) signals.on(signal, onSignal);
   return { first: first.promise, second: second.promise };
 }

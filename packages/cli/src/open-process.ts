@@ -1,0 +1,48 @@
+import { homedir } from "node:os";
+import type { Context } from "./context.ts";
+import { EXIT } from "./exit-code.ts";
+
+type Process = Pick<NodeJS.Process, "env" | "cwd" | "stdin" | "stdout" | "stderr" | "on" | "off">;
+
+/** Runs a command on what this process has of the world; gives the exit code. */
+export async function openProcess(
+  process: Process,
+  run: (context: Context) => Promise<number>,
+  findHome: () => string = homedir,
+): Promise<number> {
+  const { env, stdin: input, stdout: output, stderr: errors } = process;
+  let unwritten: Error | undefined;
+  for (const stream of [output, errors]) {
+    // Without a listener a closed pipe would end the process on the spot, a server with runs under way too. Nobody who reads
+    // any more is no fault, as in `… | head`; a full disk is one.
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") unwritten ??= error;
+    });
+  }
+  const cwd = folderOf(process);
+  if (cwd === undefined) {
+    errors.write("cognition: the folder that it was started in is gone; change to another one.\n");
+    return EXIT.usage;
+  }
+  const code = await run({ env, cwd, home: homeOf(findHome), input, output, errors, signals: process });
+  if (!unwritten) return code;
+  errors.write(`cognition: what it had to say could not be written: ${unwritten.message}\n`);
+  return code === EXIT.ok ? EXIT.failed : code;
+}
+
+function folderOf(process: Process): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined; // the system says no more than that there is none
+  }
+}
+
+/** A container's user often has no entry in /etc/passwd, and then no home where HOME does not name it. */
+function homeOf(findHome: () => string): string | undefined {
+  try {
+    return findHome();
+  } catch {
+    return undefined;
+  }
+}
