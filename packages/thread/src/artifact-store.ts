@@ -15,6 +15,8 @@ export interface ArtifactReader {
 }
 
 export interface NewArtifact {
+  /** One that is there already rejects with `already_exists`. */
+  id?: string;
   name: string;
   artifact_type: ArtifactType;
   visibility?: ArtifactVisibility;

@@ -45,6 +45,8 @@ export interface Rewind {
 
 export interface Fork {
   session_id: string;
+  /** Of the new session; one that is there already rejects with `already_exists`. */
+  id?: string;
   /** The head if not said. */
   checkpoint_id?: string;
   title?: string | null;

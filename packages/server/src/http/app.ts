@@ -134,8 +134,8 @@ async function handle(options: AppOptions, name: RouteName, call: Call): Promise
   const route: Route = ROUTES[name];
   const handler = options.handlers[name] as AnyHandler | undefined;
   if (!handler) throw new AppError("not_supported", `This server does not offer "${route.summary}" (${name})`);
-  const work = async () => {
-    const value = await handler(call);
+  const work = async (key_id?: string) => {
+    const value = await handler(key_id === undefined ? call : Object.assign(call, { key_id }));
     return value instanceof Response ? value : toJsonReply(name, route, value, options.check_replies ?? false);
   };
   const result = await (hasKey(route, name, call) ? once(options, name, call, work) : work());
@@ -149,11 +149,16 @@ function hasKey({ method }: Route, name: RouteName, call: Call): call is Keyed {
   return (call.body as { idempotency_key?: string } | undefined)?.idempotency_key !== undefined;
 }
 
-function once(options: AppOptions, name: RouteName, call: Keyed, work: () => Promise<JsonReply | Response>) {
+function once(
+  options: AppOptions,
+  name: RouteName,
+  call: Keyed,
+  work: (key_id: string) => Promise<JsonReply | Response>,
+) {
   const { params, query, body, scope, signal } = call;
   const request = { key: body.idempotency_key, hash: requestHash(name, params, query, body), scope, signal };
-  return options.idempotency.once<JsonReply>(request, async () => {
-    const reply = await work();
+  return options.idempotency.once<JsonReply>(request, async (key_id) => {
+    const reply = await work(key_id);
     if (reply instanceof Response) throw new TypeError(`${name} must keep its own account of idempotency keys`);
     return reply;
   });

@@ -25,6 +25,8 @@ export interface Call<N extends RouteName = RouteName> {
   /** Aborts when the client is gone or the node shuts down. */
   readonly signal: AbortSignal;
   readonly request_id: string;
+  /** Of a POST with an idempotency key: what it creates is to have this id. See `keyId`. */
+  readonly key_id?: string;
 }
 
 /** The value of the route's `response` schema, sent as JSON with the route's status; a `Response` for anything else. */

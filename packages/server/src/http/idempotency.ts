@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, type Scope } from "@cognition/contract";
+import { AppError, errorEntry, IDEMPOTENCY_KEY_TTL_HOURS, isAppError, type Scope } from "@cognition/contract";
 import type { IdempotencyStore } from "@cognition/thread";
 import { retryStorage } from "../run/retry-storage.ts";
+import { keyId } from "./key-id.ts";
 
 export interface IdempotentRequest {
   readonly key: string;
@@ -13,8 +14,11 @@ export interface IdempotentRequest {
 }
 
 export interface Idempotency {
-  /** Does the work for the first request of a key, and gives what it gave to all later ones. */
-  once<T>(request: IdempotentRequest, work: () => Promise<T>): Promise<T>;
+  /**
+   * Does the work for the first request of a key, and gives what it gave to all later ones. Work whose outcome nobody could
+   * note is done again, with the same `key_id`.
+   */
+  once<T>(request: IdempotentRequest, work: (key_id: string) => Promise<T>): Promise<T>;
 }
 
 /** After a crash in the middle of a request its key is free again so soon; until then it is renewed. */
@@ -36,7 +40,8 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
     }, CLAIM_MS / RENEWALS_PER_CLAIM);
     try {
       const result = await task().catch(async (error) => {
-        await settle(() => storage.releaseIdempotencyKey(place)).catch(() => undefined); // it runs out by itself
+        // Otherwise it runs out by itself, and says since when: what failed half-way may have left something behind.
+        if (isRefusal(error)) await settle(() => storage.releaseIdempotencyKey(place)).catch(() => undefined);
         throw error;
       });
       await settle(() => storage.saveIdempotentResponse({ ...place, response: result, ttl_ms: KEPT_MS }));
@@ -47,13 +52,13 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
   }
 
   return {
-    async once<T>(request: IdempotentRequest, task: () => Promise<T>): Promise<T> {
+    async once<T>(request: IdempotentRequest, task: (key_id: string) => Promise<T>): Promise<T> {
       const { key, hash, scope, signal } = request;
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
         const claim = { key, scope: scope ?? {}, body_hash: hash, ttl_ms: CLAIM_MS };
         const state = await storage.claimIdempotencyKey(claim);
-        if (state.state === "new") return work(request, task);
+        if (state.state === "new") return work(request, () => task(keyId({ ...request, since: state.since })));
         if (state.state === "done") return state.response as T;
         if (performance.now() > deadline) throw stillWorking(key);
         if (signal.aborted) throw goneMeanwhile(key);
@@ -61,6 +66,11 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
       }
     },
   };
+}
+
+/** Of what was refused nothing was done. */
+function isRefusal(error: unknown): boolean {
+  return isAppError(error) && errorEntry(error.code).status < 500;
 }
 
 function settle(write: () => Promise<void>): Promise<void> {

@@ -2,6 +2,7 @@ import {
   AppError,
   type Decision,
   decisionsOf,
+  isAppError,
   isRunOutcome,
   type ResumeSession,
   type Run,
@@ -13,14 +14,22 @@ import type { RunInput } from "../run/run-input.ts";
 import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
 
 export interface ResumeOptions {
-  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "readEvents" | "timeline">;
+  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "getRun" | "readEvents" | "timeline">;
   readonly engine: Pick<RunEngine, "answer" | "submit">;
 }
 
-/** Answers what waits, or goes on where the last run failed or was aborted, as a new run that names it. */
-export async function resumeSession(options: ResumeOptions, session: Session, body: ResumeSession): Promise<Run> {
+/**
+ * Answers what waits, or goes on where the last run failed or was aborted, as a new run that names it. With an id that is
+ * the new run's: one that has it already is the one that this request began before.
+ */
+export async function resumeSession(
+  options: ResumeOptions,
+  session: Session,
+  body: ResumeSession,
+  run_id?: string,
+): Promise<Run> {
   const decisions = placeDecisions(body);
-  return decisions.length > 0 ? answer(options, session, decisions) : goOn(options, session);
+  return decisions.length > 0 ? answer(options, session, decisions) : goOn(options, session, run_id);
 }
 
 function placeDecisions(body: ResumeSession): PlacedDecision[] {
@@ -68,7 +77,9 @@ async function answeredBefore(
   return new Set(asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]));
 }
 
-async function goOn({ storage, engine }: ResumeOptions, session: Session): Promise<Run> {
+async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: string): Promise<Run> {
+  const begun = id === undefined ? undefined : await findRun(storage, id);
+  if (begun) return begun;
   const [last] = await storage.listRuns(session.id, { limit: 1 });
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
   if (!last || (last.status === "succeeded" && !(await hasMoreToDo(storage, session)))) {
@@ -78,6 +89,7 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session): Promi
   const { agent_name, agent_revision, model } = last;
   const input: RunInput = { kind: "continue", ...(model === null ? {} : { model }) };
   const { run } = await engine.submit({
+    ...(id !== undefined && { id }),
     session_id: session.id,
     agent_name,
     agent_revision,
@@ -87,6 +99,13 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session): Promi
     on_busy: "reject",
   });
   return run;
+}
+
+async function findRun(storage: ResumeOptions["storage"], id: string): Promise<Run | undefined> {
+  return storage.getRun(id).catch((error: unknown) => {
+    if (!isAppError(error, "run_not_found")) throw error;
+    return undefined;
+  });
 }
 
 /** After a rewind to the middle of a run, that run's next step comes next again. */

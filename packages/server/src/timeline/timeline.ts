@@ -34,7 +34,10 @@ export interface Timeline {
   get(session: Session, checkpoint_id: string): Promise<CheckpointState>;
   /** Without `to`, against the files as they are now. */
   diff(session: Session, checkpoint_id: string, to?: string): Promise<CheckpointDiff>;
-  fork(session: Session, body: ForkSession): Promise<Session>;
+  /** With an id, the new session's; one that is there already rejects with `already_exists`. */
+  fork(session: Session, body: ForkSession, id?: string): Promise<Session>;
+  /** A fork whose node may have died before its folder was ready. */
+  finishFork(fork: Session): Promise<Session>;
   rewind(session: Session, body: RewindSession): Promise<RewindResult>;
   messagesAt(session_id: string, checkpoint_id: string): Promise<Message[]>;
 }
@@ -70,18 +73,24 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
       const files = await workspaces.diff(session.scopes, snapshot_id ?? EMPTY_TREE, other ?? EMPTY_TREE);
       return { from: checkpoint_id, to: to ?? null, files };
     },
-    fork: async (session, { checkpoint_id, message_id, title, agent_name, files }) => {
+    fork: async (session, { checkpoint_id, message_id, title, agent_name, files }, id) => {
       if (agent_name !== undefined) await agents.requireForSession(agent_name, session.scopes);
       const place = await findPlace(storage, session, { checkpoint_id, message_id });
       const fork = await storage.timeline.forkSession({
         session_id: session.id,
         files,
+        ...(id === undefined ? {} : { id }),
         ...(place?.checkpoint_id ? { checkpoint_id: place.checkpoint_id } : {}),
         ...(title === undefined ? {} : { title }),
         ...(agent_name === undefined ? {} : { agent_name }),
       });
       await mkdir(workspaceOf(root, fork), { recursive: true });
       if (files) await workspaces.cloneFrom(session, fork);
+      return presentSession(root, fork);
+    },
+    finishFork: async (fork) => {
+      await mkdir(workspaceOf(root, fork), { recursive: true });
+      await workspaces.settle(fork, false);
       return presentSession(root, fork);
     },
     rewind: (session, body) => rewind({ storage, workspaces }, session, body),

@@ -39,6 +39,8 @@ describe("a sweep", () => {
     await talk.say("Hello");
     const before = [await idsOf(talk), await storage.lastEventId(talk.session.id)];
     await storage.claimIdempotencyKey({ key: "k", body_hash: "h", ttl_ms: 1 });
+    await storage.saveIdempotentResponse({ key: "k", response: "r" });
+    await storage.claimIdempotencyKey({ key: "without an answer", body_hash: "h", ttl_ms: 1 });
     await storage.claimIdempotencyKey({ key: "stays", body_hash: "h" });
     await storage.rateLimits.takeRequest({ user: "ann" }, { per_second: 1_000, burst: 1 });
     const stores = await Promise.all([storage.getStore({ user: "ann" }), storage.getStore({ user: "bob" })]);

@@ -30,6 +30,16 @@ function createArtifactContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
   describe("createArtifact", () => {
+    test("an id that is given makes one artifact", async ({ storage }) => {
+      const given = { ...(await draft(storage)), id: crypto.randomUUID() };
+      const { scope: _, ...made } = await storage.artifacts.createArtifact(given);
+      expect(made).toMatchObject(given);
+      for (const again of [given, { ...given, content: "other" }]) {
+        await expect(storage.artifacts.createArtifact(again)).rejects.toMatchObject({ code: "already_exists" });
+      }
+      expect(await storage.artifacts.listVersions(given.id, { session_id: given.session_id })).toHaveLength(1);
+    });
+
     test("fills in what is left out", async ({ storage }) => {
       const given = await draft(storage);
       const artifact = await storage.artifacts.createArtifact(given);

@@ -45,6 +45,17 @@ export function forkContract(open: OpenStorage): void {
       await expectRows(storage, first.id, ["a", "b"].flatMap(turn));
     });
 
+    test("has the id that was given, which makes no second one", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const id = crypto.randomUUID();
+      const fork = await storage.timeline.forkSession({ session_id, files: true, id });
+      expect(fork.id).toBe(id);
+      const again = storage.timeline.forkSession({ session_id, files: true, id });
+      await expect(again).rejects.toMatchObject({ code: "already_exists" });
+      expect(await storage.countSessions()).toBe(2);
+      await expectRows(storage, id, turn("a"));
+    });
+
     test("survives its parent, with the times that only the parent's rows knew", async ({ storage }) => {
       const { session_id, heads } = await conversation(storage, ["a", "b"]);
       const times = (await storage.listMessagesForSession(session_id)).map(({ created_at }) => created_at);

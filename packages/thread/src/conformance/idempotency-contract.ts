@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
+import type { IdempotencyStore } from "../idempotency-store.ts";
 import { ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { until } from "./until.ts";
 import { withStorage } from "./with-storage.ts";
+
+type Claim = { key: string; body_hash: string; ttl_ms: number };
+
+/** As long as the claim would have lasted: told by another one that began later. */
+async function claimAndRunOut(storage: IdempotencyStore, claim: Claim): Promise<void> {
+  await storage.claimIdempotencyKey({ ...claim, key: "later" });
+  await storage.saveIdempotentResponse({ key: "later", response: "r" });
+  await until("the other to run out", async () => (await storage.pruneIdempotencyKeys()) || undefined);
+}
 
 export function idempotencyContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
@@ -10,7 +20,7 @@ export function idempotencyContract(open: OpenStorage): void {
   describe("idempotency keys", () => {
     test("new, pending, then done with the response", async ({ storage, reopen }) => {
       const claim = { key: "k", body_hash: "h" };
-      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "new" });
+      expect(await storage.claimIdempotencyKey(claim)).toMatchObject({ state: "new" });
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "pending" });
       const response = { status: 201, body: { texts: [...ODD_TEXTS, "nul \u0000"] } };
       await storage.saveIdempotentResponse({ key: "k", response });
@@ -44,18 +54,20 @@ export function idempotencyContract(open: OpenStorage): void {
     test("the same key of two scopes is two keys", async ({ storage }) => {
       const [ann, bob] = [{ user: "ann" }, { user: "bob" }];
       await storage.claimIdempotencyKey({ scope: ann, key: "k", body_hash: "a" });
-      expect(await storage.claimIdempotencyKey({ scope: bob, key: "k", body_hash: "b" })).toEqual({ state: "new" });
+      expect(await storage.claimIdempotencyKey({ scope: bob, key: "k", body_hash: "b" })).toMatchObject({
+        state: "new",
+      });
       await storage.saveIdempotentResponse({ scope: ann, key: "k", response: "ann's" });
       expect(await storage.claimIdempotencyKey({ scope: bob, key: "k", body_hash: "b" })).toEqual({ state: "pending" });
       await storage.releaseIdempotencyKey({ scope: bob, key: "k" });
-      expect(await storage.claimIdempotencyKey({ key: "k", body_hash: "c" })).toEqual({ state: "new" });
+      expect(await storage.claimIdempotencyKey({ key: "k", body_hash: "c" })).toMatchObject({ state: "new" });
     });
 
     test("a release frees what is pending, never what is done", async ({ storage }) => {
       const claim = { key: "k", body_hash: "h" };
       await storage.claimIdempotencyKey(claim);
       await storage.releaseIdempotencyKey({ key: "k" });
-      expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "new" });
+      expect(await storage.claimIdempotencyKey(claim)).toMatchObject({ state: "new" });
       await storage.saveIdempotentResponse({ key: "k", response: "r" });
       await storage.releaseIdempotencyKey({ key: "k" });
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
@@ -64,11 +76,12 @@ export function idempotencyContract(open: OpenStorage): void {
     test("past its time a key is new again, with another body too, and pruning forgets it", async ({ storage }) => {
       await storage.claimIdempotencyKey({ key: "short", body_hash: "h", ttl_ms: 1 });
       await storage.claimIdempotencyKey({ key: "short too", body_hash: "h", ttl_ms: 1 });
+      await storage.saveIdempotentResponse({ key: "short too", response: "r" });
       await storage.claimIdempotencyKey({ key: "long", body_hash: "h" });
       const state = await until("the key to run out", () =>
         storage.claimIdempotencyKey({ key: "short", body_hash: "other" }).catch(() => undefined),
       );
-      expect(state).toEqual({ state: "new" });
+      expect(state).toMatchObject({ state: "new" });
       expect(
         await until("the other to be pruned", async () => (await storage.pruneIdempotencyKeys()) || undefined),
       ).toBe(1);
@@ -80,8 +93,7 @@ export function idempotencyContract(open: OpenStorage): void {
       const claim = { key: "k", body_hash: "h", ttl_ms: 300 };
       await storage.claimIdempotencyKey(claim);
       await storage.saveIdempotentResponse({ key: "k", response: "r", ttl_ms: 60_000 });
-      await storage.claimIdempotencyKey({ ...claim, key: "later" });
-      await until("the other to run out", async () => (await storage.pruneIdempotencyKeys()) || undefined);
+      await claimAndRunOut(storage, claim);
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
     });
 
@@ -89,17 +101,35 @@ export function idempotencyContract(open: OpenStorage): void {
       const claim = { key: "k", body_hash: "h", ttl_ms: 300 };
       await storage.claimIdempotencyKey(claim);
       await storage.renewIdempotencyKey({ key: "k", ttl_ms: 60_000 });
-      await storage.claimIdempotencyKey({ ...claim, key: "later" });
-      await until("the other to run out", async () => (await storage.pruneIdempotencyKeys()) || undefined);
+      await claimAndRunOut(storage, claim);
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "pending" });
       await storage.saveIdempotentResponse({ key: "k", response: "r", ttl_ms: 60_000 });
       await storage.renewIdempotencyKey({ key: "k", ttl_ms: 0 });
       expect(await storage.claimIdempotencyKey(claim)).toEqual({ state: "done", response: "r" });
     });
 
+    test("one that ran out without an answer still tells since when, to the same request only", async ({ storage }) => {
+      const claim = { key: "k", body_hash: "h", ttl_ms: 1 };
+      const again = (body_hash: string) =>
+        until("the claim to run out", async () => {
+          const state = await storage.claimIdempotencyKey({ ...claim, body_hash }).catch(() => undefined);
+          return state?.state === "new" ? state : undefined;
+        });
+      const first = await again("h");
+      expect(Date.parse(first.since)).not.toBeNaN();
+      await until("the clock to go on", async () => new Date().toISOString() > first.since || undefined);
+      expect(await storage.pruneIdempotencyKeys()).toBe(0);
+      expect(await again("h")).toEqual(first);
+      const other = await again("other");
+      expect(other.since > first.since).toBe(true);
+      await until("the clock to go on", async () => new Date().toISOString() > other.since || undefined);
+      await storage.saveIdempotentResponse({ key: "k", response: "r" });
+      expect((await again("other")).since > other.since).toBe(true);
+    });
+
     test("takes any text as a key up to its limit", async ({ storage }) => {
       for (const key of [...ODD_TEXTS.filter((text) => text !== ""), "k".repeat(255)]) {
-        expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "new" });
+        expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toMatchObject({ state: "new" });
         expect(await storage.claimIdempotencyKey({ key, body_hash: "h" })).toEqual({ state: "pending" });
       }
       for (const key of ["", "k".repeat(256), "nul \u0000"]) {

@@ -1,9 +1,10 @@
-import type { Artifact } from "@cognition/contract";
+import { AppError, type Artifact } from "@cognition/contract";
 import type { NewArtifact } from "../artifact-store.ts";
 import { defaultContentType, showContent, storeContent } from "./artifact-content.ts";
 import { parseNewArtifact } from "./artifact-input.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
+import { isUniqueViolation } from "./errors.ts";
 import { scopeText } from "./scope.ts";
 import { sessionNotFound } from "./session-store.ts";
 import type { SqlValue, Statement } from "./statement.ts";
@@ -27,12 +28,21 @@ const INSERT_VERSION = `insert into artifact_versions
  * either takes the new artifact with it or refuses it, and no scratch outlives it.
  */
 export async function createArtifact(ctx: SqlContext, artifact: NewArtifact, maxBytes: number): Promise<Artifact> {
+  try {
+    return await insertArtifact(ctx, artifact, maxBytes);
+  } catch (error) {
+    if (artifact.id === undefined || !isUniqueViolation(error)) throw error;
+    throw new AppError("already_exists", `There is an artifact ${artifact.id} already; nothing was stored`);
+  }
+}
+
+async function insertArtifact(ctx: SqlContext, artifact: NewArtifact, maxBytes: number): Promise<Artifact> {
   const { db, now, newId } = ctx;
   const input = parseNewArtifact(artifact);
   const stored = storeContent(artifact.content, maxBytes);
   const { run_id, name, artifact_type, path, visibility, reason, checkpoint_id } = input;
   const content_type = input.content_type ?? defaultContentType(stored.encoding);
-  const id = newId();
+  const id = input.id ?? newId();
   const created_at = now();
   const { session_id } = artifact;
   const scope = artifact.scopes === undefined ? undefined : scopeText(artifact.scopes);

@@ -4,13 +4,17 @@ import type { ArtifactChange, NewArtifact } from "../artifact-store.ts";
 const OptionalId = Id.nullable().default(null);
 
 /** The same rules as over HTTP, except for content: here it may be bytes, and its limit is the store's own. */
-export function parseNewArtifact({ content: _content, scopes: _scopes, checkpoint_id, ...fields }: NewArtifact) {
+export function parseNewArtifact({ content: _content, scopes: _scopes, id, checkpoint_id, ...fields }: NewArtifact) {
   const {
     idempotency_key: _key,
     encoding: _encoding,
     ...parsed
   } = parseInput(CreateArtifact, { ...fields, content: "" }, "artifact");
-  return { ...parsed, checkpoint_id: parseInput(OptionalId, checkpoint_id, "artifact.checkpoint_id") };
+  return {
+    ...parsed,
+    id: parseInput(Id.optional(), id, "artifact.id"),
+    checkpoint_id: parseInput(OptionalId, checkpoint_id, "artifact.checkpoint_id"),
+  };
 }
 
 export function parseArtifactChange(change: ArtifactChange) {

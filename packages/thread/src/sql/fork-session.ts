@@ -29,7 +29,8 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   const { body } = yield* findCheckpoint(db, source.pk, checkpoint_id);
   const { channels } = bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
   const [numbers] = yield* listNumbers(db, source.lineage ?? source.pk, [channels[MESSAGES]?.[1]]);
-  const [id, thread_id, created_at] = [newId(), newId(), now()];
+  const [id, thread_id, created_at] = [fork.id ?? newId(), newId(), now()];
+  if (fork.id !== undefined) yield* refuseTaken(ctx, id);
   yield* copyThreadBody(ctx, parent.thread_id, thread_id, { checkpoint_id });
   const thread = yield* dropPending(ctx, thread_id, checkpoint_id);
   if (fork.files && thread.snapshot !== null) {
@@ -63,6 +64,11 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   const row = yield* first(selectSessions(db).where("s.id", "=", id));
   if (!row) throw new AppError("internal", `Session ${id} was stored and can't be found`);
   return toSession(row);
+}
+
+function* refuseTaken({ db }: SqlContext, id: string): Tx<void> {
+  const known = yield* first(db.q.selectFrom("sessions").select("id").where("id", "=", id));
+  if (known) throw new AppError("already_exists", `There is a session ${id} already; nothing was stored`);
 }
 
 /** A delta channel's value is in the writes of the checkpoints before this one: those stay. */

@@ -35,8 +35,13 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
       const mine = row.where("scope", "=", scopeText(scope)).where("key", "=", key).where("response", "is", null);
       await db.transaction(() => changes(mine));
     },
-    pruneIdempotencyKeys: () =>
-      db.transaction(() => changes(db.q.deleteFrom("idempotency_keys").where("expires_at", "<=", nowMs))),
+    pruneIdempotencyKeys: () => {
+      const expired = db.q.deleteFrom("idempotency_keys").where("expires_at", "<=", nowMs);
+      const done = expired.where((eb) =>
+        eb.or([eb("response", "is not", null), eb("expires_at", "<=", sql<number>`${nowMs} - ${DEFAULT_TTL_MS}`)]),
+      );
+      return db.transaction(() => changes(done));
+    },
   };
 }
 
@@ -45,19 +50,22 @@ export function* claimKey({ db, now }: SqlContext, claim: Claim): Tx<ClaimState>
   const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
   const scope = scopeText(claim.scope);
   const nowMs = sql.raw(db.dialect.nowMs);
-  const fresh = { body_hash, response: null, created_at: now(), expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
-  const insert = db.q.insertInto("idempotency_keys").values({ scope, key, ...fresh });
+  const created_at = now();
+  const fresh = { body_hash, response: null, expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
+  const insert = db.q.insertInto("idempotency_keys").values({ scope, key, created_at, ...fresh });
+  const isRepeated = sql`idempotency_keys.response is null and idempotency_keys.body_hash = ${body_hash}`;
+  const since = sql<string>`case when ${isRepeated} then idempotency_keys.created_at else ${created_at} end`;
   const mine = yield* first(
     insert
       .onConflict((conflict) =>
         conflict
           .columns(["scope", "key"])
-          .doUpdateSet(fresh)
+          .doUpdateSet({ ...fresh, created_at: since })
           .where("idempotency_keys.expires_at", "<=", sql<number>`${nowMs}`),
       )
-      .returning("key"),
+      .returning("created_at"),
   );
-  if (mine) return { state: "new" };
+  if (mine) return { state: "new", since: mine.created_at };
   const known = yield* first(
     db.q.selectFrom("idempotency_keys").selectAll().where("scope", "=", scope).where("key", "=", key),
   );

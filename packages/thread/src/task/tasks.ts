@@ -34,7 +34,7 @@ export interface Tasks extends OnState<typeof profileChanges>, OnState<typeof wo
    * A task with a fresh workspace, on a new conversation or on one of the user's, whose history is then in
    * `execution.messages`. Stored, profile included, when it resolves.
    */
-  startTask(task: Omit<StartTaskInput, "idempotency_key"> & { scope?: Scope }): Promise<State>;
+  startTask(task: Omit<StartTaskInput, "idempotency_key"> & { task_id?: string; scope?: Scope }): Promise<State>;
   /** The same conversation, workspace and query as before, and a fresh execution. */
   continueTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<State>;
   /** Stores what is left and deletes the workspace in one commit. Later changes reject with `task_completed`. */
@@ -95,11 +95,12 @@ export function createTasks(storage: Pick<Storage, "tasks" | "profiles">): Tasks
   return {
     ...mapMethods(profileChanges, (make) => onState((...args: never[]) => ({ profile: make(...args) }))),
     ...mapMethods(workspaceChanges, (make) => onState((...args: never[]) => ({ workspace: make(...args) }))),
-    startTask: async ({ scope, ...task }) => {
+    startTask: async ({ task_id, scope, ...task }) => {
       const { query, user_id, conversation_id } = parseInput(StartTask, task, "task");
       return open(
         await storage.tasks.startTask({
           ...{ query, user_id },
+          ...(task_id !== undefined && { task_id }),
           ...(conversation_id !== undefined && { conversation_id }),
           ...(scope && { scope }),
         }),

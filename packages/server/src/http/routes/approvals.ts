@@ -21,9 +21,9 @@ export function approvalRoutes(options: ApprovalRoutes): Pick<Handlers, "resumeS
     resumeSession: async (call) => {
       const { params, body, scope, signal } = call;
       const session = await sessions.get(params.id, scope);
-      const work = async () => {
+      const work = async (key_id?: string) => {
         const after = await storage.lastEventId(session.id);
-        return { run_id: (await resumeSession(options, session, body)).id, after };
+        return { run_id: (await resumeSession(options, session, body, key_id)).id, after };
       };
       const { idempotency_key: key } = body;
       const hash = requestHash("resumeSession", params, undefined, body);

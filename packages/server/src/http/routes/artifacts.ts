@@ -8,6 +8,7 @@ import {
 } from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
 import type { Call, Handlers } from "../handler.ts";
+import { makeOnce } from "../make-once.ts";
 import { cursorPage, pageInfo, uuidCursorOf } from "./page.ts";
 
 type Names =
@@ -41,16 +42,26 @@ export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Name
       const { page, info } = cursorPage(call.query, found, total);
       return { artifacts: page, ...info } satisfies ArtifactPage;
     },
-    createArtifact: async ({ body, scope }) => {
+    createArtifact: async ({ body, scope, key_id }) => {
       const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;
       await requireRun(storage, body, scope);
-      return artifacts.createArtifact({
+      const artifact = {
         ...fields,
         content: decode(content, encoding),
+        ...(key_id !== undefined && { id: key_id }),
         ...(content_type !== undefined && { content_type }),
         ...(reason !== null && { reason }),
         ...(scope && { scopes: scope }),
+      };
+      const reader = readerOf({
+        scope,
+        query: { session_id: body.session_id ?? undefined, run_id: body.run_id ?? undefined },
       });
+      return makeOnce(
+        key_id,
+        () => artifacts.createArtifact(artifact),
+        (id) => artifacts.getArtifact(id, reader),
+      );
     },
     getArtifact: async (call) => withTag(await artifacts.getArtifact(call.params.id, readerOf(call))),
     updateArtifact: async (call) => {

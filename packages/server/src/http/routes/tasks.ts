@@ -1,6 +1,7 @@
 import { isAppError, type Scope, type Task } from "@cognition/contract";
 import type { State, Tasks } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
+import { makeOnce } from "../make-once.ts";
 import { requireOwnUser } from "../own-user.ts";
 
 type Names = "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask";
@@ -16,21 +17,33 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
   }
 
   return {
-    startTask: async ({ body, scope }) => {
+    startTask: async ({ body, scope, key_id }) => {
       const { query, conversation_id } = body;
       const user_id = ownUserOr(scope, body.user_id);
       requireOwnUser(scope, user_id);
-      const task = { query, user_id, ...(conversation_id && { conversation_id }), ...(scope && { scope }) };
-      return toTask(await tasks.startTask(task));
+      const task = {
+        ...{ query, user_id },
+        ...(key_id !== undefined && { task_id: key_id }),
+        ...(conversation_id && { conversation_id }),
+        ...(scope && { scope }),
+      };
+      return toTask(
+        await makeOnce(
+          key_id,
+          () => tasks.startTask(task),
+          (id) => open(id, scope, user_id),
+        ),
+      );
     },
     getTask: async ({ params, scope }) => toTask(await open(params.id, scope)),
     continueTask: async ({ params, body, scope }) => {
       if (body.user_id !== undefined) requireOwnUser(scope, body.user_id);
       return toTask(await open(params.id, scope, body.user_id));
     },
-    addTaskMessage: async ({ params, body, scope }) => {
+    addTaskMessage: async ({ params, body, scope, key_id }) => {
       const state = await open(params.id, scope);
-      await tasks.addMessage(state, body.role, body.content);
+      // A message that the conversation has is not added again.
+      await tasks.addMessage(state, body.role, body.content, key_id === undefined ? {} : { id: key_id });
       return toTask(state);
     },
     updateTaskWorkspace: async ({ params, body, scope }) => {

@@ -3,6 +3,7 @@ import { AppError } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { Timeline } from "../../timeline/timeline.ts";
 import type { Handlers } from "../handler.ts";
+import { makeOnce } from "../make-once.ts";
 
 export interface TimelineRoutes {
   readonly storage: Pick<Storage, "getSession">;
@@ -23,7 +24,14 @@ export function timelineRoutes({ storage, timeline }: TimelineRoutes): Pick<Hand
     getCheckpoint: async ({ params, scope }) => timeline.get(await find(params.id, scope), params.cid),
     diffCheckpoint: async ({ params, query, scope }) =>
       timeline.diff(await find(params.id, scope), params.cid, query.to),
-    forkSession: async ({ params, body, scope }) => timeline.fork(await find(params.id, scope), body),
+    forkSession: async ({ params, body, scope, key_id }) => {
+      const parent = await find(params.id, scope);
+      return makeOnce(
+        key_id,
+        () => timeline.fork(parent, body, key_id),
+        async (id) => timeline.finishFork(await find(id, scope)),
+      );
+    },
     rewindSession: async ({ params, body, scope }) => timeline.rewind(await find(params.id, scope), body),
   };
 }

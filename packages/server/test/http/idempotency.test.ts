@@ -1,0 +1,85 @@
+import type { Run, Session, Task } from "@cognition/contract";
+import { openStorage, type Storage } from "@cognition/thread";
+import { expect, it, onTestFinished } from "vitest";
+import { problemOf } from "./problem-of.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
+
+/** As if the server died each time right after its work was stored: no answer is noted, and its claim runs out. */
+async function startForgetful(): Promise<TestServer> {
+  const storage = await openStorage("memory");
+  onTestFinished(() => storage.close());
+  const forgetful: Storage = {
+    ...storage,
+    claimIdempotencyKey: (claim) => storage.claimIdempotencyKey({ ...claim, ttl_ms: 0 }),
+    renewIdempotencyKey: async () => undefined,
+    saveIdempotentResponse: async () => undefined,
+  };
+  return startTestServer({ storage: forgetful });
+}
+
+async function post<T>({ ask }: TestServer, path: string, json: object, key?: string): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json", ...(key && { "Idempotency-Key": key }) };
+  const response = await ask(path, { method: "POST", json, headers });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+}
+
+it("a session, a fork, an artifact and a task are made once, though nobody could note that they were", async () => {
+  const server = await startForgetful();
+  const { id } = await server.createSession();
+  await post(server, `/sessions/${id}/messages`, {
+    content: "Create a file named a.txt containing exactly the word a",
+  });
+  const cases: [path: string, body: object, name: string][] = [
+    ["/sessions", { title: "a" }, "id"],
+    [`/sessions/${id}/fork`, {}, "id"],
+    ["/artifacts", { name: "n", content: "c", session_id: id }, "id"],
+    ["/artifacts", { name: "n", content: "c", visibility: "public" }, "id"],
+    ["/tasks", { query: "q" }, "task_id"],
+    ["/tasks", { query: "q", conversation_id: id, user_id: "ann" }, "task_id"],
+  ];
+  for (const [path, body, name] of cases) {
+    const send = (key: string) => post<Record<string, string>>(server, path, body, key);
+    const first = await send(`${path} ${name}`);
+    expect(await send(`${path} ${name}`), path).toEqual(first);
+    expect((await send("another key"))[name], path).not.toBe(first[name]);
+  }
+  const { artifacts } = (await (await server.ask(`/artifacts?session_id=${id}`)).json()) as { artifacts: unknown[] };
+  expect(artifacts).toHaveLength(4);
+  expect(server.faults).toEqual([]);
+});
+
+it("a fork that is found again has its files", async () => {
+  const server = await startForgetful();
+  const { id } = await server.createSession();
+  await post(server, `/sessions/${id}/messages`, {
+    content: "Create a file named a.txt containing exactly the word a",
+  });
+  const { id: fork } = await post<Session>(server, `/sessions/${id}/fork`, {}, "key");
+  expect((await post<Session>(server, `/sessions/${id}/fork`, {}, "key")).id).toBe(fork);
+  expect(await (await server.ask(`/sessions/${fork}/files/a.txt`)).text()).toBe("a");
+});
+
+it("a task's message is added once, and a run resumed once", async () => {
+  const server = await startForgetful();
+  const { task_id, conversation_id } = await post<Task>(server, "/tasks", { query: "q" });
+  for (const key of ["first", "first", "second"]) {
+    await post(server, `/tasks/${task_id}/messages`, { role: "user", content: "Hello" }, key);
+  }
+  expect(await server.storage.getMessagesBySession(conversation_id)).toMatchObject({ total: 2 });
+
+  const { id } = await server.createSession({ config: { recursion_limit: 1 } });
+  await post(server, `/sessions/${id}/messages`, { content: "Hello" });
+  const resumed = await post<Run>(server, `/sessions/${id}/resume`, {}, "resume");
+  expect(await post<Run>(server, `/sessions/${id}/resume`, {}, "resume")).toEqual(resumed);
+  expect(await server.storage.countRuns(id)).toBe(2);
+});
+
+it("a key whose request was refused is free at once, also for another body", async () => {
+  const server = await startTestServer();
+  const send = (json: object) =>
+    server.ask("/artifacts", { method: "POST", json, headers: { "Idempotency-Key": "key" } });
+  const artifact = { name: "n", content: "c", session_id: "nobody" };
+  expect(await problemOf(send(artifact))).toMatchObject({ code: "session_not_found" });
+  expect((await send({ ...artifact, session_id: (await server.createSession()).id })).status).toBe(201);
+});
