@@ -12,8 +12,29 @@ export const TAG = "$";
 /** May stand in for a value: gives its encoding, or undefined to let the ordinary one go on. */
 export type Substitute = (value: object, depth: number, key: string) => JsonValue | undefined;
 
+/** Beyond that the engine's stack might not suffice to read a value back, wherever that is asked for. */
+const DEEPEST = 1_000;
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+
 export function encodeValue(value: unknown, where: string, substitute?: Substitute): JsonValue {
   return new Encoder(where, substitute).encode(value, 0);
+}
+
+/** Refuses a list that is more than its elements, or that lies too deep. */
+export function requirePlainList(list: readonly unknown[], where: string, depth: number): void {
+  const what = depth < DEEPEST ? listFlaw(list) : TOO_DEEP;
+  if (what) throw refusal({ where, path: "", what });
+}
+
+function listFlaw(list: readonly unknown[]): string | undefined {
+  if (list.constructor?.name !== "Array") return `an instance of ${list.constructor?.name}`;
+  const keys = Object.keys(list);
+  // Places come first, in their order.
+  const last = keys.at(-1);
+  if (last !== undefined && String(Number(last) >>> 0) !== last) return "a list with members that have names";
+  if (keys.length < list.length) return "a list with empty places";
+  const [symbol] = Object.getOwnPropertySymbols(list);
+  return symbol && `a list with the symbol member ${String(symbol)}`;
 }
 
 class Encoder {
@@ -49,6 +70,7 @@ class Encoder {
     const stand = this.#substitute && this.#standIn(this.#substitute, value, depth);
     if (stand !== undefined) return stand;
     if (this.#open.has(value)) return this.#refuse("a reference to one of its own ancestors");
+    if (this.#open.size === DEEPEST) return this.#refuse(TOO_DEEP);
     this.#open.add(value);
     const encoded = Array.isArray(value) ? this.#list(value, depth) : this.#instance(value, depth);
     this.#open.delete(value);
@@ -64,8 +86,8 @@ class Encoder {
   }
 
   #list(value: unknown[], depth: number): JsonValue {
-    if (value.constructor?.name !== "Array") this.#refuse(`an instance of ${value.constructor?.name}`);
-    if (Object.keys(value).length > value.length) this.#refuse("a list with members that have names");
+    const flaw = listFlaw(value);
+    if (flaw) this.#refuse(flaw);
     return this.#array(value, depth);
   }
 
@@ -101,10 +123,14 @@ class Encoder {
   }
 
   #plain(value: Record<string, unknown>, depth: number): JsonValue {
-    const symbols = Object.getOwnPropertySymbols(value);
-    if (symbols.length > 0) this.#refuse(`an object with the symbol member ${String(symbols[0])}`);
+    this.#refuseSymbols(value);
     const members = this.#members(value, depth);
     return TAG in members ? { [TAG]: "object", v: members } : members;
+  }
+
+  #refuseSymbols(value: object): void {
+    const [symbol] = Object.getOwnPropertySymbols(value);
+    if (symbol) this.#refuse(`an object with the symbol member ${String(symbol)}`);
   }
 
   /** By their very class: one that is derived from it would come back as another. */
@@ -116,12 +142,18 @@ class Encoder {
       const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { [TAG]: "bytes", c: type.name, v: base64(bytes) };
     }
-    if (type === Date) return { [TAG]: "date", v: timeOf(value as Date) };
-    if (type === Map) return { [TAG]: "map", v: this.#array([...(value as Map<unknown, unknown>)].flat(1), depth) };
-    if (type === Set) return { [TAG]: "set", v: this.#array([...(value as Set<unknown>)], depth) };
-    if (type === RegExp) return { [TAG]: "regexp", v: (value as RegExp).source, f: (value as RegExp).flags };
-    if (type === URL) return { [TAG]: "url", v: (value as URL).href };
-    return undefined;
+    return BARE.has(type) ? this.#bare(value, depth) : undefined;
+  }
+
+  /** Their value is inside them: members that someone gave them would be lost. */
+  #bare(value: object, depth: number): JsonValue {
+    const [name] = Reflect.ownKeys(value).filter((key) => key !== "lastIndex");
+    if (name !== undefined) this.#refuse(`a ${value.constructor.name} with the member ${String(name)}`);
+    if (value instanceof Date) return { [TAG]: "date", v: timeOf(value) };
+    if (value instanceof Map) return { [TAG]: "map", v: this.#array([...value].flat(1), depth) };
+    if (value instanceof Set) return { [TAG]: "set", v: this.#array([...value], depth) };
+    if (value instanceof RegExp) return { [TAG]: "regexp", v: value.source, f: value.flags };
+    return { [TAG]: "url", v: (value as URL).href };
   }
 
   #error(error: Error, depth: number): JsonValue {
@@ -148,8 +180,10 @@ class Encoder {
   }
 
   #others(value: object, prototype: object | null, depth: number): JsonValue {
-    if (prototype === null)
+    if (prototype === null) {
+      this.#refuseSymbols(value);
       return { [TAG]: "null-prototype", v: this.#members(value as Record<string, unknown>, depth) };
+    }
     if (value instanceof Document) {
       const { id, pageContent, metadata } = value;
       return {
@@ -178,6 +212,8 @@ class Encoder {
   }
 }
 
+const BARE = new Set<unknown>([Date, Map, Set, RegExp, URL]);
+
 interface Refusal {
   where: string;
   path: string;
@@ -188,10 +224,16 @@ function refusal(details: Refusal): AppError {
   const { where, path, what } = details;
   return new AppError(
     "unserializable_value",
-    `${where}${path} is ${what}, which can't be stored and read back as it was. Nothing was written. ` +
+    `${where}${shortened(path)} is ${what}, which can't be stored and read back as it was. Nothing was written. ` +
       "Keep plain data, messages, Date, Map, Set, bytes or errors in the state.",
     { details: { ...details } },
   );
+}
+
+const PATH_SHOWN = 200;
+
+function shortened(path: string): string {
+  return path.length <= PATH_SHOWN ? path : `${path.slice(0, PATH_SHOWN / 2)} … ${path.slice(-PATH_SHOWN / 2)}`;
 }
 
 /** The same refusal, from where what was refused is a part of something larger. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { AssumedLists } from "./assumed-lists.ts";
-import { encodeValue, refusedWithin, TAG } from "./encode.ts";
+import { encodeValue, refusedWithin, requirePlainList, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type Known, KnownList } from "./known-list.ts";
 import { messageName } from "./langchain-class.ts";
@@ -108,6 +108,8 @@ export class PieceEncoder {
     if (list.length < LONG_LIST && !list.some(isObject)) return undefined;
     const before = list.length < REMEMBERED_LIST ? undefined : this.#listBefore(stream);
     const kept = before ? this.#kept(before, list, to) : 0;
+    // Of a list that was stored already it is known. Each open element is a list's, so it lies two levels deeper.
+    if (kept === 0) requirePlainList(list, to.where, 2 * this.#open.size);
     const entries = new Entries(before?.ids ?? [], kept);
     let i = kept;
     try {

@@ -192,7 +192,18 @@ export const REFUSED: [string, unknown][] = [
   ["a list of an own class", new (class Own extends Array {})(2)],
   ["a map of an own class", new (class Own extends Map {})()],
   ["a list with further members", "a-b".match(/-/)],
+  ["a list of objects with further members", with_([{ a: 1 }], { columns: ["a"] })],
+  ["a list of objects of an own class", class Own extends Array {}.from([{ a: 1 }])],
+  ["a list with empty places", new Array(3)],
+  ["a list of objects with empty places", Object.assign(new Array(3), { 1: { a: 1 } })],
+  ["a list with a symbol member", with_([1], { [Symbol.for("s")]: 1 })],
+  ["a Date with a member", with_(new Date(0), { zone: "UTC" })],
+  ["a Map with a member", with_(new Map(), { size_before: 1 })],
+  ["an object without a prototype, with a symbol member", with_(Object.create(null), { [Symbol.for("s")]: 1 })],
   ["an object with a symbol member", { [Symbol.for("s")]: 1 }],
+  ["an object that is nested too deep", nested((inner) => ({ inner }))],
+  ["a list that is nested too deep", nested((inner) => [inner])],
+  ["lists in objects that are nested too deep", nested((inner) => ({ list: [inner] }))],
   ["a cycle", cycle()],
   ["a cycle through lists", cycleThroughLists()],
 ];
@@ -209,6 +220,12 @@ function cycleThroughLists(): unknown {
   return list;
 }
 
-function with_<T extends object>(target: T, members: Record<string, unknown>): T {
+function nested(within: (inner: unknown) => unknown): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < 20_000; i++) value = within(value);
+  return value;
+}
+
+function with_<T extends object>(target: T, members: Record<PropertyKey, unknown>): T {
   return Object.assign(target, members);
 }
