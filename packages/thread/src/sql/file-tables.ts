@@ -10,7 +10,7 @@ export interface FileTables {
   workspaces: WorkspaceRow;
 }
 
-interface ArtifactRow {
+export interface ArtifactRow {
   pk: Generated<number>;
   id: string;
   scope: string;
@@ -27,7 +27,7 @@ interface ArtifactRow {
   undone: Generated<number>;
 }
 
-interface ArtifactVersionRow {
+export interface ArtifactVersionRow {
   artifact_id: string;
   version: number;
   content: Uint8Array;

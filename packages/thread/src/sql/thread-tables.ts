@@ -12,7 +12,7 @@ export interface ThreadTables {
   memory_changes: MemoryChangeRow;
 }
 
-interface ThreadRow {
+export interface ThreadRow {
   pk: Generated<number>;
   thread_id: string;
   scope: string;
@@ -33,7 +33,7 @@ interface ThreadRow {
   deleted_at: string | null;
 }
 
-interface SessionRow {
+export interface SessionRow {
   pk: Generated<number>;
   id: string;
   thread_id: string;
