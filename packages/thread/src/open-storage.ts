@@ -7,6 +7,7 @@ import { createSqlStorage } from "./sql/sql-storage.ts";
 import { openSqlite } from "./sql/sqlite-database.ts";
 import { checkSqlitePath } from "./sql/sqlite-path.ts";
 import { timedDatabase } from "./sql/timed-database.ts";
+import { watchWrites } from "./sql/watched-writes.ts";
 import type { Storage } from "./storage.ts";
 import { type StorageTarget, storageTarget } from "./storage-target.ts";
 
@@ -40,13 +41,13 @@ export async function openStorage(options: string | OpenStorageOptions = {}): Pr
   checkNumbers(given);
   const target = storageTarget(given);
   const opened = openDatabase(target, given);
-  const db = given.onCommit ? timedDatabase(opened, given.onCommit) : opened;
+  const { db, requireWrites } = watchWrites(given.onCommit ? timedDatabase(opened, given.onCommit) : opened);
   const ctx = {
     ...systemContext(db, { ...(given.recent_events !== undefined && { recent: given.recent_events }) }),
     ...(clock && { now: () => clock().toISOString() }),
     ...(ids && { newId: ids }),
   };
-  const storage = createSqlStorage({ backend: target.backend, ctx, migrate });
+  const storage = createSqlStorage({ backend: target.backend, ctx, migrate, requireWrites });
   try {
     await storage.initialize();
     return storage;

@@ -1,7 +1,8 @@
-import { AppError, type ErrorCode, isAppError, type Scope, type Session } from "@cognition/contract";
+import { AppError, isAppError, type Scope, type Session } from "@cognition/contract";
 import type { CheckpointSaver, ClaimedRun, NewDelivery, Storage, WriterLease } from "@cognition/thread";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
+import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { retryStorage } from "./retry-storage.ts";
 import { type EndOf, endEvents, errorOf, type LeftAs, messagesDiffered, tooManyAttempts } from "./run-end.ts";
@@ -92,6 +93,10 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
   const runWork: RunWork = { claimed, session, log, observer, ...signals };
   try {
     await workThrough(options, runWork);
+  } catch (error) {
+    if (!isAppError(error, ...AWAY)) throw error;
+    options.onError(error, claimed.run_id);
+    await handBack(options.storage, runWork); // its end, or its question, could not be stored: the next attempt comes to it again
   } finally {
     observer?.closed();
   }
@@ -152,31 +157,6 @@ async function suspend(options: RunWorkerOptions, { claimed, lease, log, signal 
   options.onLeft?.(lease.run_id);
 }
 
-/** Errors that say nothing of the run: it is not this node's any more, or the storage is away and another attempt will do. */
-const NOT_THE_RUNS: readonly ErrorCode[] = [
-  "stale_epoch",
-  "run_ended",
-  "thread_deleted",
-  "session_not_found",
-  "storage_unavailable",
-  "storage_busy",
-  "storage_closed",
-];
-
-const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy"];
-
-/**
- * As soon as the storage is back the run is free for any node, with no wait for the lease, and what cut it off does not
- * count against it: a run that is given up after three attempts must not be one that only saw three bad connections.
- */
-async function handBack({ storage }: RunWorkerOptions, lease: WriterLease): Promise<void> {
-  try {
-    await retryStorage(undefined, () => storage.releaseRun(lease));
-  } catch (error) {
-    if (!isAppError(error, ...NOT_THE_RUNS)) throw error; // somebody else has it already
-  }
-}
-
 async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<void> {
   const { signal, lease } = runWork;
   const cause = signal.aborted ? signal.reason : error;
@@ -186,7 +166,7 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   }
   if (isAppError(cause, ...NOT_THE_RUNS)) {
     options.onError(cause, lease.run_id); // not a word more in its name: whoever claims it next goes on with it
-    if (isAppError(cause, ...AWAY)) await handBack(options, lease);
+    if (isAppError(cause, ...AWAY)) await handBack(options.storage, runWork);
     return;
   }
   const status = cause === ABORTED ? "aborted" : "failed";

@@ -102,7 +102,16 @@ async function keepingFiles(scope: RunScope, run: () => Promise<ToolResult>): Pr
   try {
     return await run();
   } finally {
-    if (!scope.closed) await scope.workspace.after();
+    if (!scope.closed) await storeFiles(scope);
+  }
+}
+
+/** A storage that is away is no failure of the tool either. */
+async function storeFiles({ workspace, work }: RunScope): Promise<void> {
+  try {
+    await workspace.after(work.signal);
+  } catch (cause) {
+    throw isAppError(cause, ...NOT_THE_TOOLS) ? new NotRecorded("the files of a tool call", { cause }) : cause;
   }
 }
 

@@ -126,3 +126,37 @@ it("an intent whose answer was lost was this run's own: the tool runs, once", as
   const [{ data } = { data: {} }] = events.filter(({ event }) => event === "done");
   expect(data).toMatchObject({ status: "succeeded" });
 });
+
+it("files that can't be stored at once are no failure of the tool that wrote them, and whoever runs the server is told", async () => {
+  let failures = 2;
+  const started = await startWith((real) => ({
+    snapshots: {
+      ...real.snapshots,
+      saveSnapshot: async (snapshot) => {
+        if (failures-- > 0) throw lost();
+        return real.snapshots.saveSnapshot(snapshot);
+      },
+    },
+  }));
+  const events = await say(started, "Create a file named notes.txt containing exactly the word hello");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok" }]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.errors).toMatchObject([{ code: "storage_unavailable" }]);
+});
+
+it("a run whose end can't be stored is not counted as cut off, and ends once the storage takes it", async () => {
+  const storage = await openStorage("memory");
+  const saver = await storage.getCheckpointer();
+  const flush = saver.flush.bind(saver);
+  let failures = 5;
+  let flushes = 0;
+  // In each attempt the first belongs to the work, the second to the run's end.
+  saver.flush = async (...of) => {
+    await flush(...of);
+    if (++flushes % 2 === 0 && failures-- > 0) throw lost();
+  };
+  const started = await startRuntime({ storage });
+  const events = await say(started, "Hello");
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.errors).toMatchObject(Array.from({ length: 5 }, () => ({ code: "storage_unavailable" })));
+});

@@ -197,6 +197,22 @@ export function journalContract(open: OpenStorage): void {
       await expect(bad).rejects.toMatchObject(unfit);
     });
 
+    test("an id longer than an index takes names its call all the same, and comes back whole", async ({ storage }) => {
+      const { lease, key, intent } = await startJournal(storage);
+      const ids = ["a", "b"].map(
+        (end) => `call_${Array.from({ length: 500 }, () => crypto.randomUUID()).join("")}${end}`,
+      );
+      for (const tool_call_id of ids) {
+        await storage.beginToolCall(intent({ tool_call_id }));
+        await storage.finishToolCall({ ...key, tool_call_id }, lease, { outcome: "ok", result: tool_call_id });
+      }
+      const listed = await storage.listToolCalls(lease.run_id);
+      expect(listed).toMatchObject(ids.map((id) => ({ tool_call_id: id, args: { c: 1 }, result: id })));
+      const [first = ""] = ids;
+      const known = await storage.beginToolCall(intent({ tool_call_id: first }));
+      expect(known).toMatchObject({ state: "finished", result: first });
+    });
+
     test("goes with its session", async ({ storage }) => {
       const { session_id, lease, intent } = await startJournal(storage);
       await storage.beginToolCall(intent());

@@ -10,14 +10,12 @@ export function storageError(error: unknown, where: string): AppError {
   if (isCorrupt(error))
     return new AppError("corrupt_data", `${where} is not readable as a database: ${message}`, { cause });
   if (cause.code === POSTGRES_UNTRANSLATABLE) {
-    return new AppError(
-      "validation_failed",
-      "A text holds a U+0000, which PostgreSQL can't store; nothing was stored",
-      {
-        cause,
-      },
-    );
+    const told = "A text holds a U+0000, which PostgreSQL can't store; nothing was stored";
+    return new AppError("validation_failed", told, { cause });
   }
+  if (isUnstorable(error))
+    return new AppError("validation_failed", `${where} can't hold what was to be stored: ${message}`, { cause });
+  if (isFull(error)) return new AppError("storage_unavailable", noRoom(where, message), { cause });
   return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
 }
 
@@ -26,6 +24,8 @@ const POSTGRES_UNTRANSLATABLE = "22021";
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_TOOBIG = 18;
 const SQLITE_NOTADB = 26;
 
 /** SQLite's primary result code is the low byte of the extended one. */
@@ -42,6 +42,25 @@ export function isBusy(error: unknown): boolean {
 function isCorrupt(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/**
+ * The values themselves are refused, and would be however often they are sent: too big, or too long for an index. (PostgreSQL's
+ * classes of such errors: data exception, program limit exceeded.)
+ */
+function isUnstorable(error: unknown): boolean {
+  const { code = "" } = error as { code?: string };
+  return sqliteCode(error) === SQLITE_TOOBIG || /^(22|54)[0-9A-Z]{3}$/.test(code);
+}
+
+const POSTGRES_DISK_FULL = "53100";
+
+function isFull(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_FULL || (error as { code?: string }).code === POSTGRES_DISK_FULL;
+}
+
+function noRoom(where: string, message: string): string {
+  return `${where} has no room left (${message}). Nothing of this was stored, and all that was before is kept; make room, and work goes on by itself`;
 }
 
 /**

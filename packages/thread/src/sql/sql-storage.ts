@@ -33,6 +33,8 @@ export interface SqlStorageOptions {
   ctx: SqlContext;
   /** Without it a schema that is not this program's is an error instead of an upgrade. */
   migrate: boolean;
+  /** Rejects while the database takes no writes. */
+  requireWrites?: () => Promise<void>;
 }
 
 export function createSqlStorage(options: SqlStorageOptions): Storage {
@@ -81,7 +83,7 @@ export function createSqlStorage(options: SqlStorageOptions): Storage {
     ...{ initialize, close },
     healthCheck: async () => {
       if (!closing) requireOpen();
-      return checkHealth(backend, ctx);
+      return checkHealth(options);
     },
     getCheckpointer: async () => {
       requireOpen();
@@ -130,11 +132,13 @@ async function prepareSchema(options: SqlStorageOptions): Promise<void> {
   }
 }
 
-async function checkHealth(backend: Storage["backend"], { db }: SqlContext): Promise<StorageHealth> {
+async function checkHealth({ backend, ctx, requireWrites }: SqlStorageOptions): Promise<StorageHealth> {
+  const { db } = ctx;
   const start = performance.now();
   try {
     const { version } = await schemaState(db);
     const latency_ms = performance.now() - start;
+    await requireWrites?.();
     const row_security = await db.hasWall();
     return {
       ...{ backend, ok: true, latency_ms, schema_version: version },

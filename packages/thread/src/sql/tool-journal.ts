@@ -15,6 +15,7 @@ import { jsonText } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { all, changes, first, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
+import { argsText, indexedId, toldCall } from "./tool-call-name.ts";
 
 type ToolCallRow = Selectable<Tables["tool_calls"]>;
 type Thread = { pk: number; scope: string };
@@ -23,7 +24,7 @@ export function createToolJournal(ctx: SqlContext): ToolJournal {
   const { db } = ctx;
   return {
     beginToolCall: async (intent) => {
-      const args = jsonText(intent.args, "args");
+      const args = argsText(intent.tool_call_id, intent.args);
       return writeCall(ctx, intent, intent.lease, (thread) => begin(ctx, thread, intent, args));
     },
     finishToolCall: async (key, lease, { outcome, result }) => {
@@ -82,7 +83,7 @@ function newRow(
   return {
     thread: thread.pk,
     checkpoint_ns,
-    tool_call_id,
+    tool_call_id: indexedId(tool_call_id),
     run_id: lease.run_id,
     scope: thread.scope,
     name,
@@ -133,7 +134,7 @@ function* findCall({ db }: SqlContext, thread: Thread, key: ToolCallKey): Tx<Too
       .selectAll()
       .where("thread", "=", thread.pk)
       .where("checkpoint_ns", "=", key.checkpoint_ns)
-      .where("tool_call_id", "=", key.tool_call_id),
+      .where("tool_call_id", "=", indexedId(key.tool_call_id)),
   );
 }
 
@@ -155,10 +156,9 @@ function parseResult(result: string | null): unknown {
 function toRecord(row: ToolCallRow): ToolCallRecord {
   return {
     checkpoint_ns: row.checkpoint_ns,
-    tool_call_id: row.tool_call_id,
+    ...toldCall(row),
     run_id: row.run_id,
     name: row.name,
-    args: JSON.parse(row.args),
     status: row.status as ToolCallRecord["status"],
     attempt: row.attempt,
     idempotency_key: row.idempotency_key,

@@ -25,13 +25,17 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
     getReadiness: async () => {
       const { ok, error } = await checkStorage(storage);
       const reasons = [
-        ...(ok ? [] : [`The storage does not answer: ${error}`]),
+        ...(ok ? [] : [brokenStorage(error)]),
         ...(engine.draining ? ["This node is shutting down"] : []),
       ];
       if (reasons.length === 0) return { ready: true, reasons };
       return Response.json({ ready: false, reasons }, { status: 503, headers: { "Retry-After": "5" } });
     },
   };
+}
+
+function brokenStorage(error: string | undefined): string {
+  return `The storage does not do its work: ${error}`;
 }
 
 /** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
@@ -51,7 +55,7 @@ async function checkStorage(storage: Storage): Promise<Pick<StorageHealth, "ok" 
 
 async function describe(options: HealthRoutes, admin: boolean): Promise<Health> {
   const { storage, models, sandboxes, version, started } = options;
-  const { ok, latency_ms } = await checkStorage(storage);
+  const { ok, latency_ms, error } = await checkStorage(storage);
   // Which providers there are only the storage knows.
   const breakers = ok ? await models.circuitBreakers() : {};
   const sandbox = sandboxes.describe();
@@ -63,7 +67,7 @@ async function describe(options: HealthRoutes, admin: boolean): Promise<Health> 
     uptime_s: Math.round(performance.now() - started) / 1000,
     storage: { backend: storage.backend, ok, latency_ms: ok ? latency_ms : null },
     sandbox: { backend: sandbox.backend, ok: true },
-    ...(admin && (await tellAdmin(options, ok))),
+    ...(admin && (await tellAdmin(options, ok, error))),
     circuit_breakers,
   };
 }
@@ -71,10 +75,14 @@ async function describe(options: HealthRoutes, admin: boolean): Promise<Health> 
 type ForAdmin = Pick<Health, "active_runs" | "sessions" | "warnings">;
 
 /** What tells of everybody's work, or of where the setup is weak. */
-async function tellAdmin({ storage, engine, warnings }: HealthRoutes, ok: boolean): Promise<ForAdmin> {
+async function tellAdmin(
+  { storage, engine, warnings }: HealthRoutes,
+  ok: boolean,
+  error: string | undefined,
+): Promise<ForAdmin> {
   return {
     active_runs: engine.active.length,
     sessions: ok ? await storage.countSessions() : 0,
-    warnings: [...warnings],
+    warnings: [...(ok ? [] : [brokenStorage(error)]), ...warnings],
   };
 }

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/contract";
 import { EMPTY_TREE, type Lease } from "@cognition/thread";
+import { retryStorage } from "../../run/retry-storage.ts";
 import { type CaptureParts, captureFolder } from "./capture-folder.ts";
 import { editTree } from "./edit-tree.ts";
 import { isEmptyFolder } from "./empty-folder.ts";
@@ -14,8 +15,11 @@ export interface RunWorkspace {
   readonly snapshot_id: string;
   /** A tool that may write is about to start. */
   before(): Promise<void>;
-  /** A tool that may write has ended, or was stopped: its changes are stored when this resolves. */
-  after(): Promise<void>;
+  /**
+   * A tool that may write has ended, or was stopped: its changes are stored when this resolves. Given a signal, it waits
+   * for a storage that is away or has no room, until that aborts.
+   */
+  after(waiting?: AbortSignal): Promise<void>;
   /**
    * Code that writes to the folder as it likes has come to the end of a step: as `after`. Only in a folder of the
    * session's own: in a shared one nobody knows whose changes they are.
@@ -74,11 +78,31 @@ export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace
         await mark();
         await keeper.attempt(() => keeper.before());
       }),
-    after: () => parts.turn(folder, () => keeper.attempt(() => keeper.after())),
+    after: (waiting) => {
+      keeper.leave();
+      const store = () => parts.turn(folder, () => keeper.attempt(() => keeper.after()));
+      return waiting ? patiently(parts, waiting, store) : store();
+    },
     step: async () => {
       if (own) await parts.turn(folder, () => keeper.attempt(() => keeper.step()));
     },
   };
+}
+
+/** Whoever looks after the server learns once what a run waits for. */
+async function patiently(
+  { onError }: RunWorkspaceParts,
+  signal: AbortSignal,
+  store: () => Promise<void>,
+): Promise<void> {
+  let told = false;
+  await retryStorage(signal, () =>
+    store().catch((error) => {
+      if (!told) onError(error);
+      told = true;
+      throw error;
+    }),
+  );
 }
 
 class Keeper {
@@ -112,8 +136,12 @@ class Keeper {
     this.#seen = (await thread.ask("scan", { root: this.#at.root, limits })).tree;
   }
 
-  async after(): Promise<void> {
+  /** One of the tools that write has ended. */
+  leave(): void {
     this.#active = Math.max(0, this.#active - 1);
+  }
+
+  async after(): Promise<void> {
     await (this.#place.own ? this.takeAll() : this.#takeChanges());
   }
 
