@@ -9,7 +9,7 @@ import {
   MAX_SYSTEM_PROMPT_LENGTH,
   MAX_TEXT_LENGTH,
 } from "./limits.ts";
-import { pageInfo, paging } from "./page.ts";
+import { offsetInfo, offsets } from "./page.ts";
 import { ModelName, SessionConfig } from "./session-config.ts";
 import { text } from "./text.ts";
 
@@ -102,8 +102,8 @@ export type CreateAgentInput = z.input<typeof CreateAgent>;
 export const UpdateAgent = z.strictObject(fields).partial();
 export type UpdateAgent = z.infer<typeof UpdateAgent>;
 
-export const ListAgents = z.strictObject({ ...paging, mode: AgentMode.optional() });
+export const ListAgents = z.strictObject({ ...offsets, mode: AgentMode.optional() });
 export type ListAgents = z.infer<typeof ListAgents>;
 
-export const AgentPage = z.strictObject({ agents: z.array(Agent), ...pageInfo });
+export const AgentPage = z.strictObject({ agents: z.array(Agent), ...offsetInfo });
 export type AgentPage = z.infer<typeof AgentPage>;

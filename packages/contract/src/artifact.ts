@@ -143,6 +143,9 @@ export type ListArtifacts = z.infer<typeof ListArtifacts>;
 export const ArtifactPage = z.strictObject({ artifacts: z.array(ArtifactSummary), ...pageInfo });
 export type ArtifactPage = z.infer<typeof ArtifactPage>;
 
+export const ListArtifactVersions = ArtifactAccess.extend(paging);
+export type ListArtifactVersions = z.infer<typeof ListArtifactVersions>;
+
 export const ArtifactVersionPage = z.strictObject({ versions: z.array(ArtifactSummary), ...pageInfo });
 export type ArtifactVersionPage = z.infer<typeof ArtifactVersionPage>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MAX_PATH_LENGTH } from "./limits.ts";
-import { pageInfo, paging } from "./page.ts";
+import { offsetInfo, offsets } from "./page.ts";
 import { SessionMode } from "./session.ts";
 import { text } from "./text.ts";
 import { Timestamp } from "./time.ts";
@@ -44,8 +44,8 @@ export const ChatMessage = z.strictObject({
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
 /** Oldest first, as they were logged. */
-export const ListChatMessages = z.strictObject({ ...paging });
+export const ListChatMessages = z.strictObject({ ...offsets });
 export type ListChatMessages = z.infer<typeof ListChatMessages>;
 
-export const ChatMessagePage = z.strictObject({ messages: z.array(ChatMessage), ...pageInfo });
+export const ChatMessagePage = z.strictObject({ messages: z.array(ChatMessage), ...offsetInfo });
 export type ChatMessagePage = z.infer<typeof ChatMessagePage>;

@@ -4,7 +4,7 @@ import { ErrorInfo } from "./error.ts";
 import { Id, idempotent } from "./id.ts";
 import { StringMap } from "./json.ts";
 import { MAX_NAME_LENGTH, MAX_TITLE_LENGTH, MAX_URL_LENGTH } from "./limits.ts";
-import { pageInfo, paging } from "./page.ts";
+import { offsetInfo, offsets } from "./page.ts";
 import { ModelName } from "./session-config.ts";
 import { text } from "./text.ts";
 
@@ -64,10 +64,10 @@ export type CreateProviderInput = z.input<typeof CreateProvider>;
 export const UpdateProvider = z.strictObject(fields).partial();
 export type UpdateProvider = z.infer<typeof UpdateProvider>;
 
-export const ListProviders = z.strictObject({ ...paging });
+export const ListProviders = z.strictObject({ ...offsets });
 export type ListProviders = z.infer<typeof ListProviders>;
 
-export const ProviderPage = z.strictObject({ providers: z.array(Provider), ...pageInfo });
+export const ProviderPage = z.strictObject({ providers: z.array(Provider), ...offsetInfo });
 export type ProviderPage = z.infer<typeof ProviderPage>;
 
 export const ProviderTest = z.strictObject({
@@ -90,8 +90,8 @@ export const Model = z.strictObject({
 });
 export type Model = z.infer<typeof Model>;
 
-export const ListModels = z.strictObject({ ...paging, provider_id: Id.optional() });
+export const ListModels = z.strictObject({ ...offsets, provider_id: Id.optional() });
 export type ListModels = z.infer<typeof ListModels>;
 
-export const ModelPage = z.strictObject({ models: z.array(Model), ...pageInfo });
+export const ModelPage = z.strictObject({ models: z.array(Model), ...offsetInfo });
 export type ModelPage = z.infer<typeof ModelPage>;

@@ -16,18 +16,14 @@ export const Limit = queryInt("limit", 1, MAX_PAGE_LIMIT);
 export const Offset = queryInt("offset", 0, MAX_PAGE_OFFSET);
 export const Cursor = text("cursor", MAX_CURSOR_LENGTH, 1);
 
-/** The fields of a list's query. A cursor holds its place while rows are added or removed; an offset drifts. */
-export const paging = {
-  limit: Limit.prefault(DEFAULT_PAGE_LIMIT),
-  offset: Offset.prefault(0),
-  cursor: Cursor.optional(),
-};
+/** For lists that stand still while they are read: what is registered, and logs from their beginning. */
+export const offsets = { limit: Limit.prefault(DEFAULT_PAGE_LIMIT), offset: Offset.prefault(0) };
 
-export const PageQuery = z.strictObject(paging);
+/** For lists whose rows come or go meanwhile. A cursor holds its place; an offset drifts. */
+export const paging = { ...offsets, cursor: Cursor.optional() };
+
+export const PageQuery = z.strictObject(offsets);
 export type PageQuery = z.infer<typeof PageQuery>;
 
-export const pageInfo = {
-  total: z.int().nonnegative(),
-  has_more: z.boolean(),
-  next_cursor: z.string().optional(),
-};
+export const offsetInfo = { total: z.int().nonnegative(), has_more: z.boolean() };
+export const pageInfo = { ...offsetInfo, next_cursor: z.string().optional() };

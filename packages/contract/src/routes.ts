@@ -180,7 +180,7 @@ const artifacts = {
   }),
   listArtifactVersions: get("/artifacts/{id}/versions", "Lists an artifact's versions, newest first", {
     params: byId,
-    query: access.extend(PageQuery.shape),
+    query: artifact.ListArtifactVersions,
     response: artifact.ArtifactVersionPage,
   }),
   getArtifactVersion: get("/artifacts/{id}/versions/{n}", "Reads one version", {

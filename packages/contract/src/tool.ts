@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonObject } from "./json.ts";
-import { pageInfo } from "./page.ts";
+import { offsetInfo } from "./page.ts";
 
 /** `safe_to_retry`: after a crash an unfinished call may run again; any other is reported as unknown. */
 export const Tool = z.strictObject({
@@ -13,7 +13,7 @@ export const Tool = z.strictObject({
 });
 export type Tool = z.infer<typeof Tool>;
 
-export const ToolPage = z.strictObject({ tools: z.array(Tool), ...pageInfo });
+export const ToolPage = z.strictObject({ tools: z.array(Tool), ...offsetInfo });
 export type ToolPage = z.infer<typeof ToolPage>;
 
 export const Skill = z.strictObject({
@@ -24,5 +24,5 @@ export const Skill = z.strictObject({
 });
 export type Skill = z.infer<typeof Skill>;
 
-export const SkillPage = z.strictObject({ skills: z.array(Skill), ...pageInfo });
+export const SkillPage = z.strictObject({ skills: z.array(Skill), ...offsetInfo });
 export type SkillPage = z.infer<typeof SkillPage>;

@@ -81,6 +81,6 @@ export interface ArtifactStore {
   getVersion(id: string, version: number, reader: ArtifactReader): Promise<Artifact>;
   /** A unified diff of two text versions; for bytes only whether they differ. */
   diffVersions(id: string, from: number, to: number, reader: ArtifactReader): Promise<ArtifactDiff>;
-  /** False if there is none that this reader may see. */
-  deleteArtifact(id: string, reader: ArtifactReader): Promise<boolean>;
+  /** False if there is none that this reader may see. At another version than `if_version` it stays: `precondition_failed`. */
+  deleteArtifact(id: string, reader: ArtifactReader, guard?: Pick<ArtifactChange, "if_version">): Promise<boolean>;
 }

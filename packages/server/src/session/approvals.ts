@@ -1,38 +1,44 @@
-import {
-  AppError,
-  type Approval,
-  type ApprovalPage,
-  type Decision,
-  type Interrupt,
-  type ListApprovals,
-  type Scope,
-  type Session,
-} from "@cognition/contract";
+import { AppError, type Approval, type Decision, type Interrupt, type Scope, type Session } from "@cognition/contract";
 import type { Storage, WaitingRun } from "@cognition/thread";
+
+/** Where an approval stands among all that ever waited, also once it is answered: since when, whose, which of several. */
+export type ApprovalPlace = readonly [waiting_since: string, run_id: string, index: number];
+
+export interface PlacedApproval {
+  readonly approval: Approval;
+  readonly place: ApprovalPlace;
+}
 
 /** What waits for a human, over all sessions of the scope; oldest first. */
 export async function listApprovals(
   storage: Pick<Storage, "listWaitingRuns">,
-  { session_id, limit, offset }: ListApprovals,
+  session_id?: string,
   scope?: Scope,
-): Promise<ApprovalPage> {
+): Promise<PlacedApproval[]> {
   const waiting = await storage.listWaitingRuns({ ...(scope && { scope }), ...(session_id && { session_id }) });
-  const approvals = waiting.flatMap(toApprovals);
-  const page = approvals.slice(offset, offset + limit);
-  return { approvals: page, total: approvals.length, has_more: offset + page.length < approvals.length };
+  return waiting.flatMap(toApprovals).sort((a, b) => comparePlaces(a.place, b.place));
 }
 
-function toApprovals({ run, interrupts, waiting_since }: WaitingRun): Approval[] {
-  return interrupts.map((interrupt) => ({
-    ...interrupt,
-    session_id: run.session_id,
-    run_id: run.id,
-    agent_name: run.agent_name,
-    status: "waiting",
-    decision: null,
-    created_at: waiting_since,
-    answered_at: null,
-  }));
+export function comparePlaces(a: ApprovalPlace, b: ApprovalPlace): number {
+  if (a[0] !== b[0]) return a[0] < b[0] ? -1 : 1;
+  if (a[1] !== b[1]) return a[1] < b[1] ? -1 : 1;
+  return a[2] - b[2];
+}
+
+function toApprovals({ run, interrupts, waiting_since }: WaitingRun): PlacedApproval[] {
+  return interrupts.map((interrupt, index) => {
+    const approval: Approval = {
+      ...interrupt,
+      session_id: run.session_id,
+      run_id: run.id,
+      agent_name: run.agent_name,
+      status: "waiting",
+      decision: null,
+      created_at: waiting_since,
+      answered_at: null,
+    };
+    return { approval, place: [waiting_since, run.id, index] };
+  });
 }
 
 /** A decision, and where in the body it stands, for the error about it. */

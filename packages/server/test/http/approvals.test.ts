@@ -51,6 +51,28 @@ describe("approvals", () => {
     expect((await list()).total).toBe(0);
   });
 
+  it("that are answered page by page leave none out", async () => {
+    const server = await startTestServer({ agents: { "careful.md": CAREFUL } });
+    const asked = [];
+    for (let n = 0; n < 4; n++) asked.push(await ask(server));
+    const list = async (query: string) =>
+      (await (await server.ask(`/approvals?limit=1${query}`)).json()) as ApprovalPage;
+    const seen: string[] = [];
+    for (let page = await list(""); ; page = await list(`&cursor=${page.next_cursor}`)) {
+      const [approval] = page.approvals;
+      seen.push(approval?.session_id ?? "");
+      const answered = asked.find(({ id }) => id === approval?.session_id);
+      await answered?.resume({ decisions: [{ id: approval?.id, type: "reject" }] });
+      expect(page.has_more).toBe(page.next_cursor !== undefined);
+      if (!page.has_more) break;
+    }
+    expect(seen).toEqual(asked.map(({ id }) => id));
+    for (const cursor of ["x", "WzEsMl0", `${asked[0]?.id}`]) {
+      const problem = await problemOf(server.ask(`/approvals?cursor=${cursor}`));
+      expect(problem).toMatchObject({ status: 422, errors: [{ loc: ["query", "cursor"] }] });
+    }
+  });
+
   it("take the single form, and stream where asked to", async () => {
     const { interrupt, resume, folder } = await waiting();
     const { tool_call_id } = interrupt;

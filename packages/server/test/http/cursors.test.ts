@@ -87,6 +87,33 @@ it("artifacts that come and go shift no page", async () => {
   expect(await readOn(server, "/artifacts", "artifacts", between)).toEqual(before);
 });
 
+it("versions of an artifact that come meanwhile shift no page", async () => {
+  const server = await startTestServer();
+  const json = { name: "a", content: "1", visibility: "public" };
+  const { id } = (await (await server.ask("/artifacts", { method: "POST", json })).json()) as { id: string };
+  const change = (content: string) => server.ask(`/artifacts/${id}`, { method: "PUT", json: { content } });
+  for (let n = 2; n <= 5; n++) await change(String(n));
+  const path = `/artifacts/${id}/versions`;
+  const versionsOf = (page: Page) => (page["versions"] as { version: number }[]).map(({ version }) => version);
+  const first = await read(server, path, "limit=2");
+  expect([versionsOf(first), first.total, first.has_more]).toEqual([[5, 4], 5, true]);
+  await change("6");
+  const second = await read(server, path, `limit=2&cursor=${first.next_cursor}`);
+  expect([versionsOf(second), second.total, second.has_more]).toEqual([[3, 2], 6, true]);
+  const last = await read(server, path, `limit=2&cursor=${second.next_cursor}`);
+  expect([versionsOf(last), last.has_more, last.next_cursor]).toEqual([[1], false, undefined]);
+  for (const query of ["cursor=x", "cursor=3&offset=1"]) {
+    expect(await problemOf(server.ask(`${path}?${query}`))).toMatchObject({ errors: [{ loc: ["query", "cursor"] }] });
+  }
+});
+
+it("a list that stands still has no cursor", async () => {
+  const server = await startTestServer();
+  for (const path of ["/agents", "/skills", "/tools", "/models", "/models/providers"]) {
+    expect(await problemOf(server.ask(`${path}?cursor=x`)), path).toMatchObject({ status: 422 });
+  }
+});
+
 it("deliveries that come meanwhile shift no page", async () => {
   const receiver = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
   onTestFinished(() => void receiver.close());

@@ -21,8 +21,8 @@ const NAMES = Object.keys(ROUTES) as RouteName[];
 /** Not in the table, since they are the same for everybody; each has its own test below. */
 const SAME_FOR_ALL = /^(body\.idempotency_key|body\.workspace_path|body\.working_directory)$/;
 
-/** Lists that rows come to while somebody reads them; the others refuse a cursor. */
-const HAVE_CURSORS: ReadonlySet<RouteName> = new Set([
+/** Lists whose cursors are the ids of rows; other cursors are places, which name nothing. */
+const CURSORS_ARE_IDS: ReadonlySet<RouteName> = new Set([
   "listSessions",
   "listMessages",
   "listRuns",
@@ -31,7 +31,7 @@ const HAVE_CURSORS: ReadonlySet<RouteName> = new Set([
 ]);
 
 function needsCase(name: RouteName, field: string): boolean {
-  if (field === "query.cursor") return HAVE_CURSORS.has(name);
+  if (field === "query.cursor") return CURSORS_ARE_IDS.has(name);
   return !isPlain(name, field) && !SAME_FOR_ALL.test(field);
 }
 
@@ -164,16 +164,10 @@ describe("with scoping on", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("what is the same for all: no cursor where a list has none, no folder of one's choice, no way out of the folder", async () => {
+  it("what is the same for all: no folder of one's choice, no way out of the folder", async () => {
     const { ask, create } = await start();
     const [world, victim] = [await create(), await create()];
     const { headers } = world;
-    for (const [name, { requests }] of CASES) {
-      if (HAVE_CURSORS.has(name) || !fieldsOf(name).includes("query.cursor")) continue;
-      const [parts] = requests.map((request) => request(world));
-      const asked = send(ask, name, { ...parts, query: { ...parts?.query, cursor: victim.session_id } }, headers);
-      expect([name, (await codeOf(asked)).code]).toEqual([name, "422 validation_failed"]);
-    }
     const { workspace_path } = (await (
       await send(ask, "getSession", { path: { id: victim.session_id } }, victim.headers)
     ).json()) as { workspace_path: string };

@@ -238,7 +238,10 @@ function lifecycleContract(open: OpenStorage): void {
       const { id } = await storage.artifacts.createArtifact(given);
       const other = await storage.artifacts.createArtifact(given);
       await storage.artifacts.updateArtifact(id, { content: "two" }, {});
-      expect(await storage.artifacts.deleteArtifact(id, {})).toBe(true);
+      const stale = storage.artifacts.deleteArtifact(id, {}, { if_version: 7 });
+      await expect(stale).rejects.toMatchObject({ code: "precondition_failed", details: { version: 2 } });
+      expect(await storage.artifacts.deleteArtifact(id, {}, { if_version: 2 })).toBe(true);
+      expect(await storage.artifacts.deleteArtifact(id, {}, { if_version: 2 })).toBe(false);
       expect(await storage.artifacts.deleteArtifact(id, {})).toBe(false);
       await expect(storage.artifacts.getVersion(id, 1, {})).rejects.toMatchObject({ code: "artifact_not_found" });
       expect((await storage.artifacts.listArtifacts({})).artifacts.map((artifact) => artifact.id)).toEqual([other.id]);

@@ -11,7 +11,7 @@ import {
   toArtifact,
   toSummary,
 } from "./artifact-row.ts";
-import { updateArtifact } from "./artifact-update.ts";
+import { refuseIfChanged, updateArtifact } from "./artifact-update.ts";
 import { artifactNotFound, hasId, visibleTo } from "./artifact-visibility.ts";
 import type { SqlContext } from "./context.ts";
 import { madeBefore } from "./made-before.ts";
@@ -69,13 +69,24 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
       const text = typeof old === "string" && typeof now === "string";
       return { id, from, to, changed, diff: text ? unifiedDiff(old, now, `version ${from}`, `version ${to}`) : null };
     },
-    deleteArtifact: async (id, reader) => {
-      // Every mention is `a`, also here, so that the condition is the one that the reads have.
-      const query = db.q.deleteFrom("artifacts as a").where(hasId(id)).where(visibleTo(reader));
-      const [deleted] = await db.atomic([statement(query)]);
-      return deleted?.changes === 1;
-    },
+    deleteArtifact: (id, reader, { if_version } = {}) => deleteArtifact(ctx, id, reader, if_version),
   };
+}
+
+async function deleteArtifact(
+  { db }: SqlContext,
+  id: string,
+  reader: ArtifactReader,
+  if_version: number | undefined,
+): Promise<boolean> {
+  // Every mention is `a`, also here, so that the condition is the one that the reads have.
+  const query = db.q.deleteFrom("artifacts as a").where(hasId(id)).where(visibleTo(reader));
+  const guarded = if_version === undefined ? query : query.where("a.version", "=", if_version);
+  const [deleted] = await db.atomic([statement(guarded)]);
+  if (deleted?.changes === 1 || if_version === undefined) return deleted?.changes === 1;
+  const [row] = await db.read(selectArtifacts(db).where(hasId(id)).where(visibleTo(reader)), scopeTextOf(reader.scope));
+  if (row) refuseIfChanged(row, if_version);
+  return false;
 }
 
 async function listArtifacts(

@@ -70,7 +70,10 @@ function* update(
   return toArtifact(updated);
 }
 
-function refuseIfChanged({ id, version }: ArtifactRow, expected: number | undefined): void {
+export function refuseIfChanged(
+  { id, version }: Pick<ArtifactRow, "id" | "version">,
+  expected: number | undefined,
+): void {
   if (expected === undefined || expected === version) return;
   throw new AppError(
     "precondition_failed",

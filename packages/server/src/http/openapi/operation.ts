@@ -12,7 +12,7 @@ const MEDIA_TYPES: Record<Exclude<Media, "none">, string> = {
 };
 
 export function describeOperation(name: RouteName, route: Route, components: Components): JsonSchema {
-  const parameters = [...parametersOf(route), ...headersOf(route)];
+  const parameters = [...parametersOf(route), ...headersOf(name, route)];
   return {
     operationId: name,
     summary: route.summary,
@@ -64,7 +64,10 @@ function membersOf(schema: z.ZodType | undefined): { name: string; schema: unkno
   }));
 }
 
-function headersOf({ method, media, async: runs }: Route): JsonSchema[] {
+/** Changed only at the version that the caller has seen, if he says which. */
+const GUARDED: ReadonlySet<RouteName> = new Set(["updateArtifact", "deleteArtifact"]);
+
+function headersOf(route_name: RouteName, { method, media, async: runs }: Route): JsonSchema[] {
   const header = (name: string, description: string) => ({
     name,
     in: "header",
@@ -78,6 +81,9 @@ function headersOf({ method, media, async: runs }: Route): JsonSchema[] {
       : []),
     ...(media.includes("stream")
       ? [header("Last-Event-ID", "The last event that was seen; the stream goes on after it")]
+      : []),
+    ...(GUARDED.has(route_name)
+      ? [header("If-Match", "The version's tag, as `ETag` told it; at another one 412")]
       : []),
     ...(runs ? [header("Prefer", "`respond-async` answers at once, with the run")] : []),
   ];

@@ -1,12 +1,13 @@
 import type { Storage } from "@cognition/thread";
 import type { RunEngine } from "../../run/run-engine.ts";
-import { listApprovals } from "../../session/approvals.ts";
+import { comparePlaces, listApprovals } from "../../session/approvals.ts";
 import { resumeSession } from "../../session/resume-session.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
 import { type Idempotency, requestHash } from "../idempotency.ts";
 import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
-import { refuseCursor } from "./page.ts";
+import { placeOf, toCursor } from "./approval-cursor.ts";
+import { cursorSlice } from "./page.ts";
 
 export interface ApprovalRoutes extends RunReplyOptions {
   readonly storage: Storage;
@@ -33,8 +34,15 @@ export function approvalRoutes(options: ApprovalRoutes): Pick<Handlers, "resumeS
       return replyWithRun(options, call, { run: await storage.getRun(run_id), after, default_media: "json" });
     },
     listApprovals: async ({ query, scope }) => {
-      refuseCursor(query);
-      return listApprovals(storage, query, scope);
+      const past = placeOf(query);
+      const waiting = await listApprovals(storage, query.session_id, scope);
+      const { page, info } = cursorSlice(
+        query,
+        waiting,
+        (row) => past !== undefined && comparePlaces(row.place, past) > 0,
+        ({ place }) => toCursor(place),
+      );
+      return { approvals: page.map(({ approval }) => approval), ...info };
     },
   };
 }

@@ -1,15 +1,18 @@
 import {
   AppError,
+  type Artifact,
   type ArtifactAccess,
   type ArtifactEncoding,
   type ArtifactPage,
+  ArtifactVersion,
   type CreateArtifact,
+  type ListArtifactVersions,
   type Scope,
 } from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
 import type { Call, Handlers } from "../handler.ts";
 import { makeOnce } from "../make-once.ts";
-import { cursorPage, pageInfo, uuidCursorOf } from "./page.ts";
+import { cursorOf, cursorPage, cursorSlice, NOT_OURS, uuidCursorOf, wrongCursor } from "./page.ts";
 
 type Names =
   | "listArtifacts"
@@ -42,27 +45,7 @@ export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Name
       const { page, info } = cursorPage(call.query, found, total);
       return { artifacts: page, ...info } satisfies ArtifactPage;
     },
-    createArtifact: async ({ body, scope, key_id }) => {
-      const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;
-      await requireRun(storage, body, scope);
-      const artifact = {
-        ...fields,
-        content: decode(content, encoding),
-        ...(key_id !== undefined && { id: key_id }),
-        ...(content_type !== undefined && { content_type }),
-        ...(reason !== null && { reason }),
-        ...(scope && { scopes: scope }),
-      };
-      const reader = readerOf({
-        scope,
-        query: { session_id: body.session_id ?? undefined, run_id: body.run_id ?? undefined },
-      });
-      return makeOnce(
-        key_id,
-        () => artifacts.createArtifact(artifact),
-        (id) => artifacts.getArtifact(id, reader),
-      );
-    },
+    createArtifact: (call) => createArtifact(storage, call),
     getArtifact: async (call) => withTag(await artifacts.getArtifact(call.params.id, readerOf(call))),
     updateArtifact: async (call) => {
       const { content, encoding, content_type, name, path, visibility, reason } = call.body;
@@ -80,15 +63,22 @@ export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Name
     },
     deleteArtifact: async (call) => {
       const { id } = call.params;
-      if (await artifacts.deleteArtifact(id, readerOf(call))) return undefined;
+      const if_version = expectedVersion(call.headers);
+      const guard = if_version === undefined ? {} : { if_version };
+      if (await artifacts.deleteArtifact(id, readerOf(call), guard)) return undefined;
       throw new AppError("artifact_not_found", `There is no artifact ${id} that this caller may see`);
     },
     getArtifactContent: async (call) => rawContent(await artifacts.readContent(call.params.id, readerOf(call))),
     listArtifactVersions: async (call) => {
-      const { limit, offset } = call.query;
+      const before = versionCursorOf(call.query);
       const all = await artifacts.listVersions(call.params.id, readerOf(call));
-      const versions = all.slice(offset, offset + limit);
-      return { versions, ...pageInfo(call.query, versions.length, all.length) };
+      const { page: versions, info } = cursorSlice(
+        call.query,
+        all,
+        ({ version }) => version < before,
+        ({ version }) => String(version),
+      );
+      return { versions, ...info };
     },
     getArtifactVersion: async (call) => artifacts.getVersion(call.params.id, call.params.n, readerOf(call)),
     diffArtifact: async (call) => {
@@ -96,6 +86,35 @@ export function artifactRoutes({ storage }: ArtifactRoutes): Pick<Handlers, Name
       return artifacts.diffVersions(call.params.id, from, to, readerOf(call));
     },
   };
+}
+
+async function createArtifact(
+  storage: ArtifactRoutes["storage"],
+  { body, scope, key_id }: Call<"createArtifact">,
+): Promise<Artifact> {
+  const { content, encoding, idempotency_key: _, content_type, reason, ...fields } = body;
+  await requireRun(storage, body, scope);
+  const artifact = {
+    ...fields,
+    content: decode(content, encoding),
+    ...(key_id !== undefined && { id: key_id }),
+    ...(content_type !== undefined && { content_type }),
+    ...(reason !== null && { reason }),
+    ...(scope && { scopes: scope }),
+  };
+  const { session_id, run_id } = fields;
+  return makeOnce(
+    key_id,
+    () => storage.artifacts.createArtifact(artifact),
+    (id) => storage.artifacts.getArtifact(id, readerOf({ scope, query: { session_id, run_id } })),
+  );
+}
+
+/** The number of the last version that was seen. */
+function versionCursorOf(query: ListArtifactVersions): number {
+  const { success, data } = ArtifactVersion.safeParse(cursorOf(query) ?? Number.MAX_SAFE_INTEGER);
+  if (success) return data;
+  throw wrongCursor(NOT_OURS);
 }
 
 /** Nobody says of his work that another's run made it. */
@@ -110,7 +129,9 @@ async function requireRun(
   throw new AppError("run_not_found", `There is no run ${run_id} in session ${session_id}; nothing was stored`);
 }
 
-function readerOf({ scope, query }: Pick<Call, "scope"> & { query: ArtifactAccess }): ArtifactReader {
+type Acting = { [K in keyof ArtifactAccess]: ArtifactAccess[K] | null };
+
+function readerOf({ scope, query }: Pick<Call, "scope"> & { query: Acting }): ArtifactReader {
   const { session_id, run_id } = query;
   return { ...(scope && { scope }), ...(session_id && { session_id }), ...(run_id && { run_id }) };
 }

@@ -1,15 +1,7 @@
 import { AppError, Uuid } from "@cognition/contract";
 
-/** A cursor that nobody reads would quietly give the first page again and again. */
-export function refuseCursor({ cursor }: { cursor?: string | undefined }): void {
-  if (cursor === undefined) return;
-  const msg = "this list has no cursor; use offset";
-  throw new AppError("validation_failed", msg, { details: { errors: [{ loc: ["query", "cursor"], msg }] } });
-}
-
 /** What a page says about the rest of its list. */
-export function pageInfo(query: { offset: number; cursor?: string | undefined }, count: number, total: number) {
-  refuseCursor(query);
+export function pageInfo(query: { offset: number }, count: number, total: number) {
   return { total, has_more: query.offset + count < total };
 }
 
@@ -22,11 +14,13 @@ export function cursorOf({ cursor, offset }: Omit<Asked, "limit">): string | und
 /** The same, for lists whose cursors are ids that this server made. */
 export function uuidCursorOf(asked: Omit<Asked, "limit">): string | undefined {
   const cursor = cursorOf(asked);
-  if (cursor !== undefined && !Uuid.safeParse(cursor).success) throw wrongCursor("is none that this list gave");
+  if (cursor !== undefined && !Uuid.safeParse(cursor).success) throw wrongCursor(NOT_OURS);
   return cursor;
 }
 
-function wrongCursor(msg: string): AppError {
+export const NOT_OURS = "is none that this list gave";
+
+export function wrongCursor(msg: string): AppError {
   return new AppError("validation_failed", `cursor ${msg}`, {
     details: { errors: [{ loc: ["query", "cursor"], msg }] },
   });
@@ -50,8 +44,25 @@ interface Asked {
   readonly cursor?: string | undefined;
 }
 
-/** A page of a list that is there as a whole. */
-export function slicePage<T>(asked: Asked, all: readonly T[]): { page: T[]; info: ReturnType<typeof pageInfo> } {
+/** A page of a list that is there as a whole; `isPast` tells what comes after the cursor, `cursorAt` where a row stands. */
+export function cursorSlice<T>(
+  asked: Asked,
+  all: readonly T[],
+  isPast: (row: T) => boolean,
+  cursorAt: (row: T) => string,
+) {
+  const rest = asked.cursor === undefined ? all.slice(asked.offset) : all.filter(isPast);
+  const page = rest.slice(0, asked.limit);
+  const last = page.at(-1);
+  const has_more = rest.length > page.length;
+  return { page, info: { total: all.length, has_more, ...(has_more && last && { next_cursor: cursorAt(last) }) } };
+}
+
+/** A page of a list that is there as a whole and stands still. */
+export function slicePage<T>(
+  asked: Omit<Asked, "cursor">,
+  all: readonly T[],
+): { page: T[]; info: ReturnType<typeof pageInfo> } {
   const page = all.slice(asked.offset, asked.offset + asked.limit);
   return { page, info: pageInfo(asked, page.length, all.length) };
 }

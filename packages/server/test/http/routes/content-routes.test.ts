@@ -88,7 +88,10 @@ describe("artifacts", () => {
     });
     const diff = await json<{ diff: string }>(send("GET", `/artifacts/${id}/diff${at}&from=1&to=2`, { user: "alice" }));
     expect(diff.diff).toMatch(/^-one$[\s\S]*^\+two$/m);
-    expect((await send("DELETE", `/artifacts/${id}${at}`, { user: "alice" })).status).toBe(204);
+    const remove = (headers = {}) => send("DELETE", `/artifacts/${id}${at}`, { user: "alice", headers });
+    expect(await refusal(remove({ "If-Match": '"1"' }))).toBe("412 precondition_failed");
+    expect((await remove({ "If-Match": '"2"' })).status).toBe(204);
+    expect(await refusal(remove({ "If-Match": '"2"' }))).toBe("404 artifact_not_found");
     expect(await refusal(send("GET", `/artifacts/${id}${at}`, { user: "alice" }))).toBe("404 artifact_not_found");
   });
 
