@@ -49,7 +49,6 @@ CREATE TABLE artifacts (
   pk integer primary key autoincrement,
   id text not null unique,
   scope text not null,
-  session_id text,
   run_id text,
   name text not null,
   artifact_type text not null,
@@ -58,7 +57,7 @@ CREATE TABLE artifacts (
   version integer not null,
   created_at text not null,
   updated_at text not null
-, undone integer not null default 0);
+, undone integer not null default 0, session_id text);
 
 CREATE INDEX artifacts_by_scope on artifacts (scope, pk);
 

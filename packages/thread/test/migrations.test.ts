@@ -21,6 +21,19 @@ function nextRelease(oldestProgram: number, sql = "create table of_a_later_relea
   return { version: latest + 1, name: "later", oldestProgram, up: () => [sql] };
 }
 
+/** What the first release made. Its first migration was changed afterwards; the eleventh makes up for that. */
+const firstRelease: Migration[] = migrations.slice(0, 3).map((migration) => ({
+  ...migration,
+  up: (dialect) => {
+    const then = (sql: string) =>
+      sql.startsWith("create table artifacts (")
+        ? sql.replace(`session_id ${dialect.text},`, `session_id ${dialect.text} not null,`)
+        : sql;
+    const more = migration.version === 1 ? ["create index checkpoints_newest on checkpoints (thread, ns, seq)"] : [];
+    return [...migration.up(dialect).map(then), ...more];
+  },
+}));
+
 it("released migrations are what they were", () => {
   const now = migrations.map((migration) => [
     `${migration.version}`,
@@ -36,11 +49,13 @@ it("are numbered 1, 2, 3 …, and none shuts out a program of its own release", 
 
 it("only expand: what a program of the release before reads or writes stays where it is", () => {
   const contracting =
-    /\bdrop (?!index)|\b(rename|truncate)\b|\balter column\b|\bset not null\b|add column [^,]*not null(?!.*default)/i;
+    /\bdrop (?!index|not null)|\b(rename|truncate)\b|\balter column (?!\w+ drop not null)|\bset not null\b|add column [^,]*not null(?!.*default)/i;
+  // A column that is made anew under its own name, where SQLite can't change it: before the commit nobody sees it gone.
+  const remade = /\w_remade\b/;
   for (const { version, oldestProgram, up } of migrations) {
     if (oldestProgram === version) continue; // it says itself that programs before it must not come
     const statements = [sqliteDialect, postgresDialect].flatMap((dialect) => up(dialect));
-    expect(statements.filter((sql) => contracting.test(sql))).toEqual([]);
+    expect(statements.filter((sql) => contracting.test(sql) && !remade.test(sql))).toEqual([]);
   }
 });
 
@@ -61,6 +76,25 @@ describe.each(databases)("on $name", ({ name, create }) => {
     await migrate(db);
     const documented = readFileSync(join(docs, `${name}.sql`), "utf8");
     expect(await schemaText(db), `docs/schema/${name}.sql ${STALE}`).toBe(documented);
+  });
+
+  test("a database of the first release comes to the same schema, with what it holds", async (_, db) => {
+    await migrate(db, firstRelease);
+    const artifact = (id: string, session_id: string) =>
+      bare(`insert into artifacts (id, scope, session_id, name, artifact_type, visibility, version, created_at, updated_at)
+        values ('${id}', '{}', ${session_id}, 'notes', 'scratch', 'private', 1, 'then', 'then')`);
+    const version = `insert into artifact_versions (artifact_id, version, content, content_type, encoding, size, hash, created_at)
+      values ('a', 1, '', 'text/plain', 'utf8', 0, 'h', 'then')`;
+    await expect(db.atomic([artifact("b", "null")])).rejects.toThrow(/null/i);
+    await db.atomic([artifact("a", "'s'"), bare(version)]);
+    await migrate(db);
+    expect(await schemaText(db)).toBe(readFileSync(join(docs, `${name}.sql`), "utf8"));
+    await db.atomic([artifact("b", "null")]);
+    expect(await db.read(db.q.selectFrom("artifacts").select(["id", "session_id"]).orderBy("id"))).toEqual([
+      { id: "a", session_id: "s" },
+      { id: "b", session_id: null },
+    ]);
+    expect(await db.read(db.q.selectFrom("artifact_versions").select("artifact_id"))).toEqual([{ artifact_id: "a" }]);
   });
 
   test("processes that migrate a fresh database at once all come to the same schema", async ({ uri }, db) => {

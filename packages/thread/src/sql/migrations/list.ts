@@ -8,6 +8,7 @@ import { rowLevelSecurity } from "./0007-row-level-security.ts";
 import { completionsAndBreakers } from "./0008-completions-and-breakers.ts";
 import { memoryTimesAndPackThreads } from "./0009-memory-times-and-pack-threads.ts";
 import { moreIndexes } from "./0010-more-indexes.ts";
+import { artifactsOfNoSession } from "./0011-artifacts-of-no-session.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   completionsAndBreakers,
   memoryTimesAndPackThreads,
   moreIndexes,
+  artifactsOfNoSession,
 ];
