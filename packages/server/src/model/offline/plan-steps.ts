@@ -13,6 +13,7 @@ import { readFile, readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
+import { asksAbout, isForbidden, withoutForbidden } from "./negation.ts";
 import { matchSkill, type Skill } from "./skills.ts";
 import { splitInstructions } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say } from "./step.ts";
@@ -39,6 +40,15 @@ const INTENTS: readonly Intent[] = [
 /** Those that carry a text of any length: the others are told by a sentence, and their patterns are slow on more. */
 const CARRIERS: readonly Intent[] = [delegateIntent, commandIntent, namedToolIntent, editFileIntent, writeFileIntent];
 const MAX_SENTENCE = 1_000;
+
+/** Those that change something: a question how to do it is no order to. */
+const ACTING: readonly Intent[] = [
+  namedToolIntent,
+  editFileIntent,
+  deleteFileIntent,
+  writeFileIntent,
+  leadingToolIntent,
+];
 
 /** Patterns over more text than a person writes as instructions take seconds, in which nothing else on the node runs. */
 const MAX_REQUEST = 20_000;
@@ -87,13 +97,27 @@ function instructionSteps(text: string, turn: Turn): Step[] {
   const understood = parts.map((part) => understand(part, turn));
   if (understood.every((steps) => steps === undefined)) return [];
   const steps = understood.flatMap((found, at) => found ?? say(`I did not understand: "${parts[at]}"`));
-  // "Open a.txt and tell me what it says" is one wish in two sentences.
-  return steps.filter((step, at) => JSON.stringify(step) !== JSON.stringify(steps[at - 1]));
+  // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
+  return steps.filter(
+    (step, at) => JSON.stringify(step) !== JSON.stringify(steps[at - 1]) && !isEmptyDraft(step, steps[at + 1]),
+  );
+}
+
+/** An empty file that the next step fills: written twice, the second would be refused, since the file is there. */
+function isEmptyDraft(step: Step, next: Step | undefined): boolean {
+  if (step.type !== "call" || next?.type !== "call" || step.tool !== next.tool) return false;
+  const values = Object.entries(step.args);
+  const empty = values.filter(([, value]) => value === "");
+  return empty.length === 1 && values.every(([name, value]) => value === "" || next.args[name] === value);
 }
 
 function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
-  for (const intent of instruction.length > MAX_SENTENCE ? CARRIERS : INTENTS) {
-    const steps = intent(instruction, turn);
+  const carried = instruction.length > MAX_SENTENCE;
+  if (!carried && isForbidden(instruction)) return say("All right, I won't.");
+  const wanted = carried ? instruction : withoutForbidden(instruction);
+  const asked = asksAbout(instruction);
+  for (const intent of carried ? CARRIERS : INTENTS) {
+    const steps = asked && ACTING.includes(intent) ? undefined : intent(wanted, turn);
     if (steps) return steps;
   }
   return undefined;

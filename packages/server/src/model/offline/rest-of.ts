@@ -41,13 +41,17 @@ function afterName(instruction: string, { name }: OfflineTool): string {
       /\s+(?:with|using|via|by|through|use|call|run|in)?(?:\s+(?:calling|using|running|the help of))?(?:\s+(?:the|my|your|a))?\s*["'`]?$/i,
       "",
     );
-  return before.replace(/^(?:please\s+)?(?:use|call|run|invoke|try)\s*$/i, "");
+  return before.replace(/^(?:please\s+)?(?:use|call|run|invoke|try)(?:\s+(?:the|my|your|a))?\s*$/i, "");
 }
 
 /** Where a text names a tool, in any of the ways a person would write it. */
 export function mentionOf(text: string, name: string): RegExpExecArray | null {
   const exact = new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, "i").exec(text);
   if (exact) return exact;
+  // A tool of an MCP server has the server's name in front, which people leave out.
+  const own = name.replace(/^[^_]+_/, "");
+  const short = own.includes("_") ? new RegExp(`(?<![\\w-])${literal(own)}(?![\\w-])`).exec(text) : null;
+  if (short) return short;
   const words = wordsOf(name);
   return words.length > 1 ? new RegExp(`(?<![\\w-])${words.join("[\\s_-]?")}(?![\\w-])`, "i").exec(text) : null;
 }

@@ -24,7 +24,7 @@ export function splitInstructions(request: string, isInstruction: (part: string)
   const parts: string[] = [];
   let from = 0;
   for (const { at, end, ordered, strong } of boundariesIn(text)) {
-    const before = reveal(text.slice(from, at)).trim();
+    const before = withReferent(reveal(text.slice(from, at)).trim(), parts);
     const after = withReferent(reveal(text.slice(end)).trim(), [...parts, before]);
     if (/^[^:]*:$/.test(before) && !isInstruction(before)) {
       // "Do the following:" says nothing itself.
@@ -34,7 +34,7 @@ export function splitInstructions(request: string, isInstruction: (part: string)
     // What follows a colon at a line's end is its content, however much it reads like instructions.
     if (before === "" || /:\s*(?:\n|$)/.test(before) || (COMMAND.test(before) && !ordered)) continue;
     if (!isInstruction(before) || !(strong || startsInstruction(after, isInstruction))) continue;
-    parts.push(withReferent(before, parts));
+    parts.push(before);
     from = end;
   }
   parts.push(withReferent(reveal(text.slice(from)).trim(), parts));

@@ -1,26 +1,44 @@
 import { posix } from "node:path";
 import type { Schema } from "./offline-tool.ts";
-import { literal, unquote } from "./phrase.ts";
+import { literal, mask, unquote } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 
+// Letters of every script: a file may have any name that its owner can read.
 const WORD_WITH_EXTENSION =
-  /(?<![\w/@.-])(?:~|\.{0,2})?\/?(?:[\w@.-]+\/)*[\w@-]*(?:[\w-]\.)+[A-Za-z][\w]{0,9}(?![\w/@])/;
-const WITH_SLASH = /(?<![\w:/])(?:\.{0,2}\/)?(?:[\w@.-]+\/)+[\w@.-]*(?![\w/])|(?<![\w:/])\/[\w@.-]+(?![\w/])/;
-const NAMED = /\b(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\w@./-]+)/i;
+  /(?<![\p{L}\p{M}\p{N}_/@.-])(?:~|\.{0,2})?\/?(?:[\p{L}\p{M}\p{N}_@.-]+\/)*[\p{L}\p{M}\p{N}_@-]*(?:[\p{L}\p{M}\p{N}_-]\.)+[A-Za-z][\w]{0,9}(?![\p{L}\p{N}_/@])/u;
+const WITH_SLASH =
+  /(?<![\p{L}\p{N}_:/.@-])(?:\.{0,2}\/)?(?:[\p{L}\p{M}\p{N}_@.-]+\/)+[\p{L}\p{M}\p{N}_@.-]*(?![\p{L}\p{N}_/])|(?<![\p{L}\p{N}_:/])\/[\p{L}\p{M}\p{N}_@.-]+(?![\p{L}\p{N}_/])/u;
+const NAMED =
+  /\b(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
+/** Before a quoted name with spaces in it, which could as well be what is to be written. */
+const PLACE_WORD =
+  /\b(?:named|called|titled|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
-  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back)$/i;
+  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing)$/i;
 /** Files that are usually spoken of without an extension. */
 const BARE = /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|TODO|\.gitignore|\.env)(?![\w.])/;
 
 /** The file or folder that a text speaks of, as it was written. */
 export function findPath(text: string): string | undefined {
   const quoted = [...text.matchAll(/["'“`]([^"'”`\n]+)["'”`]/g)].map((match) => match[1] ?? "");
-  const quotedPath = quoted.find((part) => /^[^\s]+$/.test(part) && (/[./]/.test(part) || isNamedBy(text, part)));
+  const quotedPath = quoted.find((part) => (/\s/.test(part) ? isQuotedFile(text, part) : isQuotedWord(text, part)));
   if (quotedPath) return quotedPath;
   const plain = text.replace(/\bhttps?:\/\/\S+/g, " ");
-  const found = WORD_WITH_EXTENSION.exec(plain)?.[0] ?? WITH_SLASH.exec(plain)?.[0];
-  if (found) return found.replace(/[.,;:!?]+$/, "") || "/";
+  // What is quoted is rather the content: "write 'see a.txt' to b.txt" speaks of b.txt.
+  for (const words of [mask(plain).text, plain]) {
+    const found = WORD_WITH_EXTENSION.exec(words)?.[0] ?? WITH_SLASH.exec(words)?.[0];
+    if (found) return found.replace(/[.,;:!?]+$/, "") || "/";
+  }
   return namedFile(plain) ?? BARE.exec(plain)?.[1];
+}
+
+function isQuotedWord(text: string, part: string): boolean {
+  return /[./]/.test(part) || isNamedBy(text, part);
+}
+
+/** "my notes.txt", where a place is spoken of: taken for notes.txt it would be another file. */
+function isQuotedFile(text: string, part: string): boolean {
+  return /\.[A-Za-z]\w{0,9}$/.test(part) && PLACE_WORD.test(text.slice(0, text.indexOf(part) - 1));
 }
 
 function isNamedBy(text: string, part: string): boolean {
@@ -28,7 +46,7 @@ function isNamedBy(text: string, part: string): boolean {
 }
 
 function namedFile(text: string): string | undefined {
-  for (const match of text.matchAll(new RegExp(NAMED, "gi"))) {
+  for (const match of text.matchAll(new RegExp(NAMED, "giu"))) {
     const name = unquote(match[1] ?? "").replace(/[.,;:!?]+$/, "");
     if (name && !NOT_A_NAME.test(name)) return name;
   }

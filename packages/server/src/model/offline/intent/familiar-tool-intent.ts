@@ -1,4 +1,5 @@
 import { fillArguments } from "../fill-arguments.ts";
+import { findTool } from "../find-tool.ts";
 import { type OfflineTool, wordsOf } from "../offline-tool.ts";
 import { callTool, type Intent } from "../step.ts";
 
@@ -12,7 +13,9 @@ const VAGUE = new Set(
 /** A tool that is not named but obviously meant: "What is the weather in Paris?" where there is a `get_weather`. */
 export const familiarToolIntent: Intent = (instruction, turn) => {
   const said = new Set(wordsOf(instruction).map(stem));
-  const meant = turn.tools.find((tool) => isMeant(tool, said));
+  // "Find TODO comments" asks for no list of things to do; whoever wants one has been heard already.
+  const todos = findTool(turn.tools, "todos");
+  const meant = turn.tools.find((tool) => tool !== todos && isMeant(tool, said));
   return meant && callTool(meant, fillArguments(meant, about(instruction, meant), turn));
 };
 

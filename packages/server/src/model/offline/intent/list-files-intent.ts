@@ -8,7 +8,8 @@ const FORMS: readonly RegExp[] = [
   /\b(?:list|show|display|print|enumerate|give me|tell me|name|see|get)\b.*\b(?:files?|folders?|director(?:y|ies)|contents?|entries|everything)\b.*\b(?:in|of|inside|under|at|here|there|from|director|folder|workspace|project|root)\b/i,
   /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b\s*[.!]?$/i,
   /\b(?:what|which)\b.*\bfiles?\b.*\b(?:here|there|exist|have|in|are)\b/i,
-  /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+)?(?:directory|folder|workspace|project)\b/i,
+  /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+|[\w.-]+\s+)?(?:directory|folder|workspace|project)\b/i,
+  /\bwhat(?:'s| is)\s+(?:in\s+)?here\b|\b(?:directory|folder|file)\s+listing\b|\bare there (?:any )?files\b/i,
   /^\s*(?:ls|dir)\b(?!\s+(?:command|tool))/i,
   /\blook\b.*\b(?:around|at|in|into|inside)\b.*\b(?:director|folder|workspace)/i,
 ];

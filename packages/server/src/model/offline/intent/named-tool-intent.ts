@@ -1,8 +1,8 @@
 import { fillArguments } from "../fill-arguments.ts";
-import { type OfflineTool, wordsOf } from "../offline-tool.ts";
+import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
-import { mentionOf } from "../rest-of.ts";
-import { callTool, type Intent, say } from "../step.ts";
+import { mentionOf, restOf } from "../rest-of.ts";
+import { callTool, type Intent, type Step, say } from "../step.ts";
 
 const USE = "(?:use|using|call|calling|run|invoke|execute|try|trigger|apply|via|through|employ|start|with)";
 const BEFORE = new RegExp(`\\b${USE}\\s+(?:the\\s+|your\\s+|my\\s+|a\\s+|tool\\s+|function\\s+)*["'\`]?$`, "i");
@@ -14,13 +14,22 @@ const UNKNOWN =
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
   const named = longest(turn.tools.filter((tool) => isAskedFor(instruction, tool)));
-  if (named) return callTool(named, fillArguments(named, instruction, turn));
+  if (named) return lacks(named, instruction) ?? callTool(named, fillArguments(named, instruction, turn));
   const unknown = UNKNOWN.exec(mask(instruction).text);
   const name = unknown?.[1] ?? unknown?.[2];
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
   if (!name || /^(the|this|that|a|any|some|shell|bash|command|terminal|right|todo)$/i.test(name)) return undefined;
   return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
 };
+
+/** Nothing but the name was said of a tool that needs more: a made-up value could do anything. */
+function lacks(tool: OfflineTool, instruction: string): Step[] | undefined {
+  const needed = requiredNames(tool.schema).filter((name) => !/path|dir|folder/i.test(name));
+  const text = mask(instruction).text;
+  if (needed.length === 0 || restOf(instruction, tool) !== "" || text.includes("\uE000")) return undefined;
+  const example = needed.map((name) => `${name}=…`).join(", ");
+  return say(`${tool.name} needs ${needed.join(" and ")}. Say for example: Use ${tool.name} with ${example}`);
+}
 
 export function listTools(tools: readonly OfflineTool[]): string {
   if (tools.length === 0) return "I have no tools here.";

@@ -6,11 +6,12 @@ import { findPath, toToolPath } from "../workspace-path.ts";
 
 const VERB = /\b(?:create|make|write|save|put|store|add|generate|produce|touch|new file)\b/i;
 const CONTENT =
-  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which) (?:says|reads)|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with)\b(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being|:)?\s*([\s\S]*)$/i;
+  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which) (?:says|reads)|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with)\b(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/i;
 /** "write hello to notes.txt": the content stands between the verb and the place. */
 const INTO =
   /\b(?:write|save|put|store|add|append)\s+([\s\S]+?)\s+(?:to|into|in|as|inside)\s+(?:a\s+|the\s+|an\s+|new\s+)*(?:file\s+)?(?:named\s+|called\s+)?["'`]?[\w@./-]+["'`]?\s*$/i;
-const COLON = /:\s*\n?([\s\S]+)$/;
+const NAME = "the-file.txt";
+const COLON = /(:\s*\n?[\s\S]+)$/;
 
 /** A file to make, with what it is to hold. Without a word about that it is empty. */
 export const writeFileIntent: Intent = (instruction, turn) => {
@@ -26,10 +27,11 @@ export const writeFileIntent: Intent = (instruction, turn) => {
   return callTool(tool, fillObject(tool.schema, "", "", turn, args));
 };
 
-function readContent(instruction: string, path: string): string {
-  const at = instruction.indexOf(path) + path.length;
-  const said = /\bempty\b/i.test(instruction) ? "" : findContent(instruction, instruction.slice(at));
-  return clean(said);
+function readContent(said: string, path: string): string {
+  // The patterns below know names of one plain word.
+  const instruction = said.replace(path, () => NAME);
+  const at = instruction.indexOf(NAME) + NAME.length;
+  return /\bempty\b/i.test(instruction) ? "" : clean(findContent(instruction, instruction.slice(at)));
 }
 
 function findContent(instruction: string, afterPath: string): string {
@@ -46,10 +48,16 @@ function findContent(instruction: string, afterPath: string): string {
 }
 
 function clean(said: string): string {
-  const text = said
-    .replace(/^(?:exactly|only|just|simply)\s+/i, "")
-    .replace(/^(?:the\s+)?(?:single\s+)?(?:words?|text|line|phrase|sentence|string|content)\s*(?::\s*|\s+)(?=\S)/i, "");
+  // After a colon stands the content itself, whatever its words.
+  const text = /^\s*:/.test(said)
+    ? said.replace(/^\s*:\s*/, "")
+    : said
+        .replace(/^(?:exactly|only|just|simply)\s+/i, "")
+        .replace(
+          /^(?:the\s+)?(?:single\s+)?(?:words?|text|line|phrase|sentence|string|content)\s*(?::\s*|\s+)(?=\S)/i,
+          "",
+        );
   return /^["'“`]/.test(text.trim()) || text.includes("\n")
-    ? unquote(text.trim().replace(/(?<=["'”`])[.!]$/, ""))
+    ? unquote(text.trim().replace(/(?<=["'”`])[.!?]$/, ""))
     : dropEnd(text);
 }
