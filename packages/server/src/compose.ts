@@ -243,6 +243,7 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
     sse: config.sse,
     max_body_bytes: config.server.body_limit,
     authenticate: options.authenticate ?? access.authenticate,
+    clientAddress: access.clientAddress,
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),
     onError: (error) => options.onError(error, ""),

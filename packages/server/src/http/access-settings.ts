@@ -11,6 +11,7 @@ export function accessSettings({ server, auth, scoping, cors, rate_limit }: Conf
     jwt: { ...given, clock_tolerance_s: clock_tolerance, scope_required: scoping.enabled },
     hosts: [server.host, ...server.hosts],
     origins: cors.origins,
+    trusted_proxies: server.trusted_proxies,
     ...(auth.mode !== "none" && auth.failures_per_minute > 0 ? { failures_per_minute: auth.failures_per_minute } : {}),
     ...(rate.per_second > 0 ? { rate: { ...rate, shared } } : {}),
   };

@@ -2,6 +2,7 @@ import type { AuthMode } from "@cognition/contract";
 import type { RateLimit, Storage } from "@cognition/thread";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import type { TokenOptions } from "./auth/token-authenticator.ts";
+import { type ClientAddress, createClientAddress } from "./client-address.ts";
 import { createCorsGuard } from "./guard/cors-guard.ts";
 import { createFailureGuard } from "./guard/failure-guard.ts";
 import { createOriginGuard } from "./guard/origin-guard.ts";
@@ -19,6 +20,8 @@ export interface AccessSettings {
   hosts: readonly string[];
   /** Web origins whose pages may use it. */
   origins: readonly string[];
+  /** Who may speak for a client: `X-Forwarded-For` of anybody else is not read. */
+  trusted_proxies: readonly string[];
   /** Wrong credentials that one address may send; any number by default. */
   failures_per_minute?: number;
   rate?: RateLimit & { shared: boolean };
@@ -36,12 +39,17 @@ export interface AccessOptions {
 }
 
 /** What stands between the network and the routes. A setting that makes no sense stops here, before anything listens. */
-export function createAccess(options: AccessOptions): { authenticate: Authenticate; guards: Guard[] } {
+export function createAccess(options: AccessOptions): {
+  authenticate: Authenticate;
+  clientAddress: ClientAddress;
+  guards: Guard[];
+} {
   const { settings, storage, log, clock, now, fetch, onError } = options;
   const { auth: mode, jwt, hosts } = settings;
   const origins = createOriginList(settings.origins);
   return {
     authenticate: createAuthenticator({ mode, jwt, apiKeys: storage.apiKeys, clock, fetch, onError }),
+    clientAddress: createClientAddress(settings.trusted_proxies),
     guards: [
       createRequestLog({ log, now }),
       createOriginGuard({ hosts, origins }),

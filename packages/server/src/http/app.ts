@@ -1,6 +1,7 @@
 import { AppError, DEFAULT_MAX_BODY_BYTES, ROUTES, type Route, type RouteName } from "@cognition/contract";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
 import {
   type ArrivedRequest,
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly authenticate?: Authenticate;
   readonly scoping?: Scoping;
   readonly guards?: readonly Guard[];
+  /** Without it, whoever holds the other end of the socket. */
+  readonly clientAddress?: ClientAddress;
   readonly max_body_bytes?: number;
   /** Aborts when the node shuts down: streams end, with a position to go on from. */
   readonly shutdown?: AbortSignal;
@@ -56,7 +59,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
 }
 
 async function answer(options: AppOptions, c: AppContext, name: RouteName | undefined): Promise<Response> {
-  const arrived = describe(c, name);
+  const arrived = describe(options, c, name);
   let response: Response;
   try {
     response = (await ask(options.guards, (guard) => guard.before?.(arrived))) ?? (await dispatch(options, c, arrived));
@@ -69,15 +72,16 @@ async function answer(options: AppOptions, c: AppContext, name: RouteName | unde
   return deliver(response, c.req.raw, c.env);
 }
 
-function describe(c: AppContext, route: RouteName | undefined): ArrivedRequest {
+function describe({ clientAddress }: AppOptions, c: AppContext, route: RouteName | undefined): ArrivedRequest {
   const { raw } = c.req;
+  const peer = c.env?.incoming?.socket.remoteAddress;
   return {
     request_id: requestId(raw.headers),
     method: raw.method,
     url: new URL(raw.url),
     headers: raw.headers,
     route,
-    remote_address: c.env?.incoming?.socket.remoteAddress,
+    remote_address: clientAddress ? clientAddress(peer, raw.headers) : peer,
   };
 }
 

@@ -8,7 +8,7 @@ export interface ArrivedRequest {
   readonly headers: Headers;
   /** Undefined where no route of the contract fits. */
   readonly route: RouteName | undefined;
-  /** The peer of the socket; undefined in tests that use none. */
+  /** The peer of the socket, or whom a trusted proxy speaks for; undefined in tests that use no socket. */
   readonly remote_address: string | undefined;
 }
 

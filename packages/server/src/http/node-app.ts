@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { type AppEnv, type AppOptions, createApp } from "./app.ts";
+import type { ClientAddress } from "./client-address.ts";
 import type { Authenticate, Guard } from "./guard.ts";
 import type { Handlers } from "./handler.ts";
 import { createHandlers, type HandlerParts } from "./handlers.ts";
@@ -15,6 +16,7 @@ export interface NodeAppOptions {
   readonly scoping: Scoping;
   readonly authenticate?: Authenticate;
   readonly guards?: readonly Guard[];
+  readonly clientAddress?: ClientAddress;
   readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
   readonly max_body_bytes?: number;
   readonly check_replies?: boolean;
@@ -35,7 +37,7 @@ const STALL_MS = 30_000;
 const WAIT_MS = 50_000;
 
 export function createNodeApp(options: NodeAppOptions): NodeApp {
-  const { parts, scoping, authenticate, guards, sse, max_body_bytes, check_replies } = options;
+  const { parts, scoping, authenticate, guards, clientAddress, sse, max_body_bytes, check_replies } = options;
   const shutdown = new AbortController();
   const idempotency = createIdempotency(parts.storage);
   const streams = createStreams({
@@ -51,6 +53,7 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     scoping,
     ...(authenticate && { authenticate }),
     ...(guards && { guards }),
+    ...(clientAddress && { clientAddress }),
     ...(max_body_bytes !== undefined && { max_body_bytes }),
     ...(check_replies && { check_replies }),
     shutdown: shutdown.signal,

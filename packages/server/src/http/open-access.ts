@@ -4,6 +4,7 @@ import type { ModelRegistry } from "../model/model-registry.ts";
 import { createAccess } from "./access.ts";
 import { accessSettings } from "./access-settings.ts";
 import { checkHttpExposure } from "./check-exposure.ts";
+import type { ClientAddress } from "./client-address.ts";
 import { isLoopback } from "./guard/known-host.ts";
 import type { RequestLogger } from "./guard/request-log.ts";
 import type { Authenticate, Guard } from "./guard.ts";
@@ -18,6 +19,7 @@ export interface OpenAccessOptions {
 
 export interface Access {
   authenticate: Authenticate;
+  clientAddress: ClientAddress;
   guards: readonly Guard[];
   /** What whoever runs the server should know. */
   warnings: string[];

@@ -130,3 +130,24 @@ it("settings that make no sense stop the start", () => {
   const wrong = [{ COGNITION_AUTH_MODE: "jwt" }, { COGNITION_CORS_ORIGINS: "app.example" }];
   for (const env of wrong) expect(() => build(env)).toThrow(expect.objectContaining({ code: "invalid_config" }));
 });
+
+it("behind a proxy that is trusted, who guesses keys keeps nobody else out", async () => {
+  const env = { COGNITION_AUTH_MODE: "api_key", COGNITION_AUTH_FAILURES_PER_MINUTE: "2" };
+  const { key } = await createApiKeys(storage.apiKeys).create({ name: "new", scope: {}, admin: true });
+  const from = ({ app }: ReturnType<typeof build>, client: string, apiKey: string) => {
+    const headers = { "X-API-Key": apiKey, "X-Forwarded-For": client };
+    const incoming = { socket: { remoteAddress: "10.0.0.1" } };
+    return app.request("/sessions", { headers }, { incoming } as never);
+  };
+  const guess = async (app: ReturnType<typeof build>) => {
+    for (let n = 0; n < 3; n++) await from(app, "192.0.2.66", "cog_wrong");
+  };
+  const blind = build(env);
+  await guess(blind);
+  expect((await from(blind, "192.0.2.1", key)).status).toBe(429);
+  const seeing = build({ ...env, COGNITION_SERVER_TRUSTED_PROXIES: "10.0.0.0/8" });
+  await guess(seeing);
+  expect((await from(seeing, "192.0.2.66", "cog_other")).status).toBe(429);
+  expect((await from(seeing, "192.0.2.1", key)).status).toBe(200);
+  expect(log).toContain('"remote_address":"192.0.2.1"');
+});

@@ -19,6 +19,10 @@ export const ServerSection = section({
     description:
       "Names by which this server is reached, besides addresses and localhost; a request for another is refused. `*` for any.",
   }),
+  trusted_proxies: option(z.array(z.string(), { error: "must be a list of addresses" }).default([]), {
+    description:
+      "Proxies whose `X-Forwarded-For` is believed, as addresses or ranges (`10.0.0.0/8`). Wrong credentials are counted for each client then, not for the proxy, and the log names the client.",
+  }),
   body_limit: option(wholeNumber(1024, GIB).default(DEFAULT_MAX_BODY_BYTES), {
     description:
       "Bytes that a request's body may have. Below 16 MiB a message, file or artifact of the size its own limit allows may not fit.",
