@@ -25,6 +25,7 @@ import { listCheckpoints } from "./list-checkpoints.ts";
 import { messageNumbers, projectRoot } from "./project-root.ts";
 import { type PruneOptions, type PruneReport, prune } from "./prune.ts";
 import { configOf } from "./read-checkpoint.ts";
+import { ReadHeads } from "./read-heads.ts";
 import { loadChannels, readThread } from "./read-thread.ts";
 import { SeenHeads } from "./seen-heads.ts";
 import { StrictSerializer, toBytes } from "./serializer.ts";
@@ -51,6 +52,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   readonly #options: CheckpointSaverOptions;
   readonly #threads = new Map<string, ThreadWriter>();
   readonly #seen = new SeenHeads();
+  readonly #read = new ReadHeads();
 
   constructor(ctx: SqlContext, options: CheckpointSaverOptions = {}) {
     super(new StrictSerializer());
@@ -68,7 +70,9 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     if (place.ns !== "") return tuple;
     this.#thread(place.thread_id).welcome(writer);
     // Whoever asks for the newest means to go on from it; whoever names one means to branch.
-    if (place.checkpoint_id === undefined) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
+    const newest = place.checkpoint_id === undefined;
+    if (newest) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
+    if (isAlone(writer)) this.#read.note(place.thread_id, tuple?.checkpoint.id ?? null, newest);
     return tuple;
   }
 
@@ -89,7 +93,9 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     if (parent_id && !thread.channelsOf(ns, parent_id))
       await loadChannels(this.#ctx.db, thread, { thread_id, ns, parent_id });
     if (ns === "" && thread.session_id === undefined) await thread.findSession();
-    const seen = ns === "" ? this.#seen.find(writer, thread_id) : undefined;
+    const goesOn =
+      isAlone(writer) && metadata.source === "update" && this.#read.wasNewest(thread_id, parent_id ?? null);
+    const seen = ns !== "" ? undefined : goesOn ? (parent_id ?? null) : this.#seen.find(writer, thread_id);
     const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
     let events: NewEvent[] | undefined;
     const written = hand(thread, writer, (encoder) => {
@@ -241,6 +247,11 @@ function hand(thread: ThreadWriter, writer: Writer, encode: Encode): Promise<voi
   // A failure is told to the lease, and to whatever comes next under it.
   thread.write(writer, encode, "later").catch(() => undefined);
   return undefined;
+}
+
+/** No lease and no invocation: `updateState`, `getState`, or whoever calls the saver itself. */
+function isAlone({ lease, invocation }: Writer): boolean {
+  return !lease && !invocation;
 }
 
 function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {

@@ -29,8 +29,8 @@ export async function explainRefusal(
   if (generation !== undefined && row.generation !== generation) return "pruned";
   return new AppError(
     "concurrent_writer",
-    `Another run has moved thread ${thread_id} on to checkpoint ${row.head}; this write was refused, nothing of it is ` +
-      "stored. Let runs on a thread follow one another, or name a checkpoint_id to branch from it.",
+    `Another writer has moved thread ${thread_id} on to checkpoint ${row.head}; this write was refused, nothing of it is ` +
+      "stored. Let runs and updates of a thread follow one another, or name a checkpoint_id to branch from it.",
     { details: { head: row.head } },
   );
 }

@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
@@ -84,6 +85,47 @@ export function checkpointWriterContract(open: OpenStorage): void {
       }
     });
 
+    test("of two that update the state at once one is refused, on a thread that is there and on a new one", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const refused = { code: "concurrent_writer" };
+      for (const thread of ["new", "old"]) {
+        const config = threadConfig(thread);
+        if (thread === "old") await twoSteps(saver).updateState(config, { log: ["before"] }, "first");
+        const before = thread === "old" ? ["before"] : [];
+        // Both have read before either writes.
+        const update = async (on: CheckpointSaver, name: string) => {
+          const overtaken = overtake(on, () =>
+            twoSteps(other).updateState(config, { log: [`${name} first`] }, "first"),
+          );
+          await expect(twoSteps(overtaken).updateState(config, { log: [name] }, "first")).rejects.toMatchObject(
+            refused,
+          );
+        };
+        await update(saver, "x");
+        await update(other, "y");
+        expect((await read(other, thread))?.["log"]).toEqual([...before, "x first", "y first"]);
+        await twoSteps(saver).updateState(config, { log: ["after"] }, "first");
+        expect((await read(other, thread))?.["log"]).toEqual([...before, "x first", "y first", "after"]);
+      }
+    });
+
+    test("an update that names its checkpoint branches, though the same was read as the newest", async ({
+      storage,
+      second,
+    }) => {
+      const graph = twoSteps(await storage.getCheckpointer());
+      const other = await elsewhere(storage, second);
+      await graph.updateState(threadConfig("t"), { log: ["a"] }, "first");
+      const { config } = await graph.getState(threadConfig("t"));
+      await twoSteps(other).updateState(threadConfig("t"), { log: ["b"] }, "first");
+      await graph.updateState(config, { log: ["c"] }, "first");
+      expect((await read(other, "t"))?.["log"]).toEqual(["a", "c"]);
+    });
+
     test("several checkpoints of a fork that go into one commit are not taken for another writer's", async ({
       storage,
     }) => {
@@ -133,6 +175,22 @@ async function expectOneWinner(
       await twoSteps(saver).invoke({ log: ["after"] }, threadConfig("t"));
       expect((await logAt(one)).slice(-3)).toEqual(logOf("after"));
     }
+  });
+}
+
+/** The saver, where something else happens between a read and what is put after it. */
+function overtake(saver: CheckpointSaver, meanwhile: () => Promise<unknown>): CheckpointSaver {
+  return new Proxy(saver, {
+    get(target, key) {
+      const member = Reflect.get(target, key);
+      if (typeof member !== "function") return member;
+      if (key !== "getTuple") return member.bind(target);
+      return async (config: RunnableConfig) => {
+        const tuple = await target.getTuple(config);
+        await meanwhile();
+        return tuple;
+      };
+    },
   });
 }
 
