@@ -32,6 +32,7 @@ import { loadMiddleware, type MiddlewareSource } from "./runtime/named-middlewar
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
+import { createDeletedFolders } from "./session/deleted-folders.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
 import { countDeliveries } from "./telemetry/count-deliveries.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
@@ -105,6 +106,10 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     settleFiles: (session) => workspaces.settle(session, false),
     forgetFolder: workspaces.forget,
   });
+  const deleted = createDeletedFolders({
+    ...{ storage, sandboxes, engine, workspace_root: root, forgetFolder: workspaces.forget },
+    onError: (error) => options.onError(error, ""),
+  });
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
   const http = createHttp(options, config, { ...parts, engine, sessions, timeline });
   telemetry.metrics.watch({
@@ -123,11 +128,13 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     ...{ engine, agents, models, tools, sandboxes, sessions, timeline, http, drain },
     start: () => {
       engine.start();
+      deleted.start();
       webhooks.start();
       retention.start();
     },
     close: async (drain_ms = config.runs.drain_ms) => {
       await drain(drain_ms);
+      deleted.stop();
       await Promise.all([webhooks.stop(drain_ms), retention.stop()]);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);

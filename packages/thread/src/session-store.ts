@@ -49,4 +49,6 @@ export interface SessionStore {
    * thread stays deleted: a writer that comes late is refused. Pieces that a fork shares live on. Deliveries stay.
    */
   deleteSession(session_id: string, scope?: Scope): Promise<boolean>;
+  /** Hints of sessions that other processes have deleted. It may come late, twice or never. Gives the way to stop. */
+  watchDeletions(onDeleted: (session_id: string) => void): Promise<() => void>;
 }

@@ -58,6 +58,12 @@ export class ClaimLoop {
     await this.#claiming;
   }
 
+  /** Resolves when nothing of the session is being worked on here any more. */
+  async untilLeft(session_id: string): Promise<void> {
+    const own = [...this.#active.values()].filter((handle) => handle.session_id === session_id);
+    await Promise.all(own.map(({ finished }) => finished));
+  }
+
   #goOn(): void {
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = undefined;

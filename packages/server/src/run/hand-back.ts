@@ -10,6 +10,7 @@ export const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy"
 export const NOT_THE_RUNS: readonly ErrorCode[] = [
   "stale_epoch",
   "run_ended",
+  "run_not_found",
   "thread_deleted",
   "session_not_found",
   "storage_closed",

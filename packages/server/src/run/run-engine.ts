@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
-import type { AbortedRuns, NewDelivery, NewRun } from "@cognition/thread";
+import type { AbortedRuns, DeliveryOfAborted, NewRun } from "@cognition/thread";
 import { ClaimLoop } from "./claim-loop.ts";
 import { type RunHandle, type RunWorkerOptions, startRun } from "./run-worker.ts";
 
@@ -37,6 +37,8 @@ export interface RunEngine {
   start(): void;
   /** Claims no more, hands over at the next step what is running, and after the deadline at once. */
   drain(deadline_ms: number): Promise<void>;
+  /** Resolves when this node works on no run of the session any more. */
+  untilLeft(session_id: string): Promise<void>;
   readonly active: readonly string[];
   readonly draining: boolean;
 }
@@ -61,9 +63,8 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   let draining = false;
   let watching: Promise<() => void> | undefined;
 
-  function deliveryOfAborted(run: Run, _input: unknown, callback_url: string | null): NewDelivery | undefined {
-    return options.deliveryOf?.({ run, callback_url }, { status: "aborted", assistant: null, usage: run.usage });
-  }
+  const deliveryOfAborted: DeliveryOfAborted = (run, _input, callback_url) =>
+    options.deliveryOf?.({ run, callback_url }, { status: "aborted", assistant: null, usage: run.usage });
 
   async function abort(session_id: string, run_id?: string): Promise<string[]> {
     const { ended, marked } = await storage.requestAbort(session_id, run_id, deliveryOfAborted);
@@ -121,6 +122,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       handOver(); // and what that claim has brought
       await allLeft([...active.values()], deadline_ms);
     },
+    untilLeft: (session_id) => claims.untilLeft(session_id),
     get active() {
       return [...active.keys()];
     },

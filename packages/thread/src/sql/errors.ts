@@ -7,8 +7,7 @@ export function storageError(error: unknown, where: string): AppError {
   const message = cause.message ?? String(error);
   if (isBusy(error))
     return new AppError("storage_busy", `${where} is locked by another process: ${message}`, { cause });
-  if (isCorrupt(error))
-    return new AppError("corrupt_data", `${where} is not readable as a database: ${message}`, { cause });
+  if (isCorrupt(error)) return new AppError("corrupt_data", unreadable(where, message), { cause });
   if (cause.code === POSTGRES_UNTRANSLATABLE) {
     const told = "A text holds a U+0000, which PostgreSQL can't store; nothing was stored";
     return new AppError("validation_failed", told, { cause });
@@ -57,6 +56,10 @@ const POSTGRES_DISK_FULL = "53100";
 
 function isFull(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_FULL || (error as { code?: string }).code === POSTGRES_DISK_FULL;
+}
+
+function unreadable(where: string, message: string): string {
+  return `${where}: the file is damaged, or no database (${message}). Nothing was changed; put a backup in its place, or move it away to begin anew`;
 }
 
 function noRoom(where: string, message: string): string {

@@ -12,6 +12,7 @@ import { sessionConditions } from "./session-filter.ts";
 import { mergeConfig, parseNewSession, parseSessionPatch } from "./session-input.ts";
 import { type SelectedSession, selectSessions, toSession } from "./session-row.ts";
 import { changes, first, type Tx } from "./statement.ts";
+import { deletedIn, deletionOf } from "./wake-ups.ts";
 
 const selectOne = fixedQuery<{ session_id: string }>((db, { session_id }) =>
   selectSessions(db).where("s.id", "=", session_id),
@@ -68,10 +69,13 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const query = db.q.updateTable("sessions").set({ message_count: counted }).where("id", "=", session_id);
       if ((await db.transaction(() => changes(query))) === 0) throw sessionNotFound(session_id);
     },
-    deleteSession: (session_id, scope) => {
+    deleteSession: async (session_id, scope) => {
       const scoped = scope === undefined ? undefined : scopeText(scope);
-      return db.transaction(() => deleteSession(ctx, session_id, scoped));
+      const deleted = await db.transaction(() => deleteSession(ctx, session_id, scoped));
+      if (deleted) db.wakeUps.send(deletionOf(session_id));
+      return deleted;
     },
+    watchDeletions: async (onDeleted) => db.wakeUps.listen((news) => deletedIn(news).forEach(onDeleted)),
   };
 }
 

@@ -16,6 +16,19 @@ export interface WakeUps {
 /** Stands among session ids for "there is a run to claim, and who put it there does not". */
 export const CLAIMABLE = "claimable";
 
+/** Before the id of a session that was deleted. */
+const DELETED = "deleted ";
+
+export function deletionOf(session_id: string): string {
+  return `${DELETED}${session_id}`;
+}
+
+/** The sessions that these news say were deleted; nobody can say which of those that went unheard. */
+export function deletedIn(news: News): string[] {
+  if (news === "any") return [];
+  return news.flatMap((one) => (one.startsWith(DELETED) ? one.slice(DELETED.length) : []));
+}
+
 /** For a database that no other process can see. */
 export const noWakeUps: WakeUps = {
   send: () => undefined,

@@ -22,6 +22,7 @@ const READ_ONLY = new Set([
   "countRuns",
   "listWaitingRuns",
   "watchRuns",
+  "watchDeletions",
   "readEvents",
   "lastEventId",
   "followEvents",

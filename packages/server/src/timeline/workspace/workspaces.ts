@@ -33,6 +33,8 @@ export interface WorkspacesOptions {
   onError(error: unknown): void;
 }
 
+type Folder = Pick<WorkspacePlace, "id" | "workspace_path">;
+
 /** The folders of sessions on this node, and where they stand in the storage. */
 export interface Workspaces {
   /** Finishes a restore, brings this node's folder to where the files stand, and takes in what people did meanwhile. */
@@ -48,7 +50,7 @@ export interface Workspaces {
   /** Where the thread's files stand. */
   standing(session: WorkspacePlace): Promise<string>;
   /** The session is deleted: so is the note of where its folder stood. */
-  forget(session: WorkspacePlace): Promise<void>;
+  forget(session: Folder): Promise<void>;
   diff(scope: Scope, from: string, to: string): Promise<FileChange[]>;
   describe(scope: Scope, changes: readonly PathChange[]): Promise<FileChange[]>;
   close(): Promise<void>;
@@ -59,7 +61,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const parts = partsOf(options);
   const sync = createFolderSync(parts, options.now ?? Date.now);
   const { turn } = parts;
-  const inTurn = <T>(session: WorkspacePlace, work: (folder: string) => Promise<T>): Promise<T> => {
+  const inTurn = <T>(session: Folder, work: (folder: string) => Promise<T>): Promise<T> => {
     const folder = workspaceOf(root, session);
     return turn(folder, () => work(folder));
   };
