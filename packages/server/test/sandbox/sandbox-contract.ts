@@ -116,6 +116,13 @@ export function sandboxContract(
       await expect(sandbox.execute("true", { timeout_ms: 0 })).rejects.toMatchObject({ code: "validation_failed" });
     });
 
+    test("may be long, and is refused where no program could be given it", async () => {
+      const long = (bytes: number) => `echo ${"x".repeat(bytes - 5)}`;
+      expect(await sandbox.execute(long(100_000))).toMatchObject({ exit_code: 0 });
+      const refused = { code: "validation_failed", message: expect.stringContaining("Write a file with a file tool") };
+      await expect(sandbox.execute(long(100_001))).rejects.toMatchObject(refused);
+    });
+
     test("can be found by its id while it runs, and the id cannot be taken twice", async () => {
       const stop = new AbortController();
       const command = `sh -c 'echo > started; exec sleep 60'`;

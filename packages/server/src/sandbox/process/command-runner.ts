@@ -27,6 +27,9 @@ interface Entry extends RunningCommand {
   readonly ended: Promise<unknown>;
 }
 
+/** Linux takes 128 KiB in one argument, with what a back end puts around it. */
+const MAX_COMMAND_BYTES = 100_000;
+
 /** What every back end does alike with a command, wherever it runs. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
   const { host, quota, now } = options;
@@ -86,6 +89,11 @@ function toHosted(named: Named, execution: ExecuteOptions, options: CommandRunne
 function checkOptions(command: string, { timeout_ms, env = {} }: ExecuteOptions): void {
   if (command.includes("\0")) throw invalid("The command holds a NUL character, which no program can be given.");
   if (command.trim() === "") throw invalid("The command is empty.");
+  const bytes = Buffer.byteLength(command);
+  if (bytes > MAX_COMMAND_BYTES)
+    throw invalid(
+      `The command has ${bytes} bytes; no more than ${MAX_COMMAND_BYTES} can be passed to a program. Write a file with a file tool, and run or read that.`,
+    );
   if (timeout_ms !== undefined && !(timeout_ms > 0)) throw invalid(`timeout_ms must be above 0; it is ${timeout_ms}.`);
   for (const [name, value] of Object.entries(env))
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes("\0"))
