@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Client, createClient } from "@cognition/client";
 import type { Config } from "@cognition/server/operator";
-import { type Arguments, scopeOf } from "./command.ts";
+import { type Arguments, misuse, scopeOf } from "./command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "./config-flags.ts";
 import type { Context } from "./context.ts";
 
@@ -36,6 +36,8 @@ export async function connect(context: Context, args: Arguments, { works = false
   const [key, token] = [args.text("key"), args.text("token")];
   const identity = { scope: scopeOf(args), ...(key && { apiKey: key }), ...(token && { token }) };
   if (url !== undefined) {
+    if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
+      throw misuse(`--url must be an address such as http://127.0.0.1:8000, not "${url}"`);
     return { client: createClient({ baseUrl: url, ...identity }), place: url, close: async () => {} };
   }
   const { config, origins } = configOf(context, args);

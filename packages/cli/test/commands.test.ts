@@ -32,6 +32,11 @@ describe("the command line", () => {
     [["sessions", "extra"], 'no place for "extra"'],
     [["sessions", "--limit", "many"], '--limit must be a whole number, not "many"'],
     [["rewind", "s"], "name one point"],
+    [["sessions", "--url", "localhost:8000"], "--url must be an address such as http://127.0.0.1:8000"],
+    [["keys", "create", "x", "--any-scope", "--scope", "user=ann"], "give one of them"],
+    [["keys", "create", "x", "--expires", "0d"], '--expires must be like 90d, not "0d"'],
+    [["keys", "list", "all"], 'no place for "all"'],
+    [["db", "status", "now"], 'no place for "now"'],
     [["db", "drop"], 'status, migrate or backup, not "drop"'],
     [["keys", "lose"], 'create, list or revoke, not "lose"'],
   ])("%j is a mistake that it explains, with exit code 2", async (args, message) => {

@@ -34,6 +34,7 @@ export const command: Command = {
     const settings = storageSettings(configOf(context, args).config);
     if (action === "backup") return backup(context, settings, file);
     if (action !== "status" && action !== "migrate") throw misuse(`status, migrate or backup, not "${action}"`);
+    if (file !== undefined) throw misuse(`there is no place for "${file}"`);
     const before = await statusOf(settings);
     const after = action === "migrate" ? await migrate(settings) : before;
     if (args.flag("json")) printJson(context, action === "migrate" ? { ...after, before: before.schema } : after);

@@ -60,6 +60,8 @@ function actionOf(action: string | undefined): (call: Call) => Promise<void> {
 
 async function create({ context, args, what, keys }: Call): Promise<void> {
   if (what === undefined) throw misuse("name the key: cognition keys create <name>");
+  if (args.flag("any-scope") && args.list("scope").length > 0)
+    throw misuse("--scope binds the key and --any-scope does not: give one of them");
   const scope = args.flag("any-scope") ? null : scopeOf(args);
   const made = await keys.create({ name: what, scope, admin: args.flag("admin"), expires_at: expiryOf(args) });
   if (args.flag("json")) printJson(context, made);
@@ -69,7 +71,8 @@ async function create({ context, args, what, keys }: Call): Promise<void> {
   }
 }
 
-async function list({ context, args, keys }: Call): Promise<void> {
+async function list({ context, args, what, keys }: Call): Promise<void> {
+  if (what !== undefined) throw misuse(`there is no place for "${what}"`);
   const found = await keys.list();
   if (args.flag("json")) return printJson(context, { api_keys: found });
   const rows = found.map((key) => [
@@ -93,7 +96,8 @@ function expiryOf(args: Arguments): string | null {
   const text = args.text("expires");
   if (text === undefined) return null;
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  if (days === undefined) throw new AppError("validation_failed", `--expires must be like 90d, not "${text}"`);
+  if (days === undefined || Number(days) === 0)
+    throw new AppError("validation_failed", `--expires must be like 90d, not "${text}"`);
   return new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
