@@ -72,7 +72,7 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
   try {
     const result = await inCall(callScope, () => (journaled.writes ? keepingFiles(scope, run) : run()));
     if (scope.closed) throw scope.work.signal.reason; // too late: what became of it is recorded as unknown
-    const outcome = outcomeOf(result);
+    const outcome = outcomeOf(result, callScope);
     const { exit_code } = callScope;
     await recordEnd(scope, key, { outcome, result: packResult(result, exit_code) });
     tellResult(caller, scope, call, { result, outcome, exit_code });
@@ -172,6 +172,6 @@ function outcomeUnknown({ id = "", name }: ToolCall): ToolMessage {
   });
 }
 
-function outcomeOf(result: ToolResult): ToolOutcome {
-  return ToolMessage.isInstance(result) && result.status === "error" ? "error" : "ok";
+function outcomeOf(result: ToolResult, { failed = false }: CallScope): ToolOutcome {
+  return failed || (ToolMessage.isInstance(result) && result.status === "error") ? "error" : "ok";
 }

@@ -50,6 +50,8 @@ export interface CallScope {
   /** What its events carry: the agent, unless it is the session's own. */
   about: { agent?: string };
   exit_code: number | null;
+  /** Its last file operation or command was refused or failed, which a tool of deepagents' only says in its text. */
+  failed?: boolean;
   /** How many commands it has run. */
   commands?: number;
   /** A LangChain tool of a user's: whether it has stopped when its call was given up, nobody can see. */

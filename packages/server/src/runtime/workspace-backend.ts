@@ -45,11 +45,20 @@ function inside(path: string): string {
 
 async function orError<T extends object>(work: () => Promise<T>): Promise<T | { error: string }> {
   try {
-    return await work();
+    const result = await work();
+    noteFailed(false);
+    return result;
   } catch (error) {
-    if (isAppError(error, ...FOR_THE_MODEL)) return { error: error.message };
-    throw error;
+    if (!isAppError(error, ...FOR_THE_MODEL)) throw error;
+    noteFailed(true);
+    return { error: error.message };
   }
+}
+
+/** The model reads it in the text; whoever follows the run reads it in the call's outcome. */
+function noteFailed(failed: boolean): void {
+  const call = currentCall();
+  if (call) call.failed = failed;
 }
 
 function toInfo({
@@ -149,10 +158,12 @@ async function execute(command: string): Promise<ExecuteResponse> {
     });
     const result = await follow(running, ({ output }) => output);
     if (call) call.exit_code = result.exit_code;
+    noteFailed(false);
     const late = result.timed_out ? `\n[The command was stopped: it took longer than allowed]` : "";
     return { output: result.output + late, exitCode: result.exit_code, truncated: result.truncated };
   } catch (error) {
     if (!isAppError(error, ...FOR_THE_MODEL)) throw error;
+    noteFailed(true);
     return { output: error.message, exitCode: null, truncated: false };
   }
 }

@@ -107,6 +107,19 @@ describe("the default agent with the offline model", () => {
     expect(total).toBe(12);
   });
 
+  it("tells a tool that did nothing from one that worked, though both only answer with a text", async () => {
+    const started = await start();
+    const outcomes = async (content: string) =>
+      dataOf(await say(started, content), "tool_result").map(({ outcome, exit_code }) => [outcome, exit_code]);
+    expect(await outcomes("Read the file nope.txt")).toEqual([["error", null]]);
+    expect(await outcomes("Edit the file nope.txt: replace a with b")).toEqual([["error", null]]);
+    expect(await outcomes("List the files in nodir")).toEqual([["error", null]]);
+    expect(await outcomes("Run the command: cat < nope.txt")).toEqual([["error", null]]);
+    expect(await outcomes("Run the command: false")).toEqual([["ok", 1]]);
+    expect(await outcomes("Create a file named a.txt containing exactly the word a")).toEqual([["ok", null]]);
+    expect(await outcomes("Read the file a.txt")).toEqual([["ok", null]]);
+  });
+
   it("plans with a todo list and works it off", async () => {
     const started = await start();
     const events = await say(started, "Make a todo list with three steps and work it off");
