@@ -1,12 +1,13 @@
 import { isAppError, type WorkspaceFile } from "@cognition/contract";
-import type { SandboxFiles } from "../sandbox/sandbox.ts";
+import type { OpenFile, SandboxFiles } from "../sandbox/sandbox.ts";
 
 const BLOCK = 512;
+const ZEROS = new Uint8Array(64 * 1024);
 const encoder = new TextEncoder();
 
-/** The entries as a tar archive (ustar, with pax records for names), read one file at a time. Links are left out. */
+/** The entries as a tar archive (ustar, with pax records for names), read piece by piece. Links are left out. */
 export function tarStream(
-  files: Pick<SandboxFiles, "read">,
+  files: Pick<SandboxFiles, "open">,
   entries: readonly WorkspaceFile[],
 ): ReadableStream<Uint8Array> {
   const parts = tarParts(files, entries);
@@ -25,31 +26,48 @@ export function tarStream(
   );
 }
 
-async function* tarParts(files: Pick<SandboxFiles, "read">, entries: readonly WorkspaceFile[]) {
+async function* tarParts(files: Pick<SandboxFiles, "open">, entries: readonly WorkspaceFile[]) {
   for (const entry of entries) {
-    if (entry.type === "directory") yield entryHead(entry, 0);
+    if (entry.type === "directory") yield entryHead(entry, { size: 0, executable: true });
     if (entry.type !== "file") continue;
-    const content = await files.read(entry.path).catch(undefinedIfUnreadable);
-    if (!content) continue;
-    yield entryHead(entry, content.length);
-    yield padded(content);
+    const file = await files.open(entry.path).catch(undefinedIfUnreadable);
+    if (!file) continue;
+    try {
+      yield entryHead(entry, file);
+      yield* contentOf(file);
+    } finally {
+      await file.close();
+    }
   }
   yield new Uint8Array(2 * BLOCK);
 }
 
-/** Hidden, deleted since it was listed, or larger than a file may be read. */
-function undefinedIfUnreadable(error: unknown): undefined {
-  if (!isAppError(error, "forbidden", "file_not_found", "content_too_large")) throw error;
+/** As long as the head has said, also when the file became shorter meanwhile: the next entry must stand in its place. */
+async function* contentOf(file: OpenFile): AsyncGenerator<Uint8Array> {
+  let missing = Math.ceil(file.size / BLOCK) * BLOCK;
+  for (let piece = await file.read(); piece; piece = await file.read()) {
+    missing -= piece.length;
+    yield piece;
+  }
+  for (; missing > 0; missing -= ZEROS.length) yield ZEROS.subarray(0, missing);
 }
 
-function entryHead({ path, type, modified_at }: WorkspaceFile, size: number): Uint8Array {
+/** Hidden, deleted since it was listed, or no regular file any more. */
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (!isAppError(error, "forbidden", "file_not_found", "validation_failed")) throw error;
+}
+
+function entryHead(
+  { path, type, modified_at }: WorkspaceFile,
+  { size, executable }: Pick<OpenFile, "size" | "executable">,
+): Uint8Array {
   const name = type === "directory" ? `${path}/` : path;
   const mtime = Math.floor(Date.parse(modified_at) / 1000);
-  const own = header({ name: ascii(name), size, mtime, type: type === "directory" ? "5" : "0" });
+  const own = header({ name: ascii(name), size, mtime, executable, type: type === "directory" ? "5" : "0" });
   if (ascii(name) === name) return own;
   const record = padded(paxRecord("path", name));
   const length = paxRecord("path", name).length;
-  return Buffer.concat([header({ name: "pax", size: length, mtime, type: "x" }), record, own]);
+  return Buffer.concat([header({ name: "pax", size: length, mtime, executable: false, type: "x" }), record, own]);
 }
 
 /** What a reader that knows no pax sees: short, and without odd characters. */
@@ -65,11 +83,19 @@ function paxRecord(key: string, value: string): Uint8Array {
   return Buffer.concat([encoder.encode(String(length)), rest]);
 }
 
-function header({ name, size, mtime, type }: { name: string; size: number; mtime: number; type: string }): Uint8Array {
+interface Head {
+  name: string;
+  size: number;
+  mtime: number;
+  executable: boolean;
+  type: string;
+}
+
+function header({ name, size, mtime, executable, type }: Head): Uint8Array {
   const block = new Uint8Array(BLOCK);
   const put = (at: number, text: string) => block.set(encoder.encode(text), at);
   put(0, name);
-  put(100, type === "5" ? "0000755\0" : "0000644\0");
+  put(100, executable ? "0000755\0" : "0000644\0");
   put(108, "0000000\0");
   put(116, "0000000\0");
   put(124, `${size.toString(8).padStart(11, "0")}\0`);

@@ -107,7 +107,9 @@ export interface SandboxCapabilities {
 export interface SandboxFiles {
   /** Rejects with `content_too_large` above the limit, having read nothing. */
   read(path: string): Promise<Uint8Array>;
-  /** The same as text; bytes that are not UTF-8 are `validation_failed`. A byte order mark stays. */
+  /** A file of any size, to be read piece by piece. Whoever opened it closes it. */
+  open(path: string): Promise<OpenFile>;
+  /** What `read` gives as text; bytes that are not UTF-8 are `validation_failed`. A byte order mark stays. */
   readText(path: string): Promise<string>;
   /** Replaces the file as a whole or not at all, keeps its mode, and makes the folders above it. */
   write(path: string, content: string | Uint8Array): Promise<WorkspaceFile>;
@@ -132,6 +134,15 @@ export interface SandboxFiles {
   delete(path: string): Promise<void>;
   stat(path: string): Promise<WorkspaceFile>;
   exists(path: string): Promise<boolean>;
+}
+
+export interface OpenFile {
+  /** When it was opened: no more is read, and less if it has become shorter. */
+  readonly size: number;
+  readonly executable: boolean;
+  /** The next piece; undefined after the last. */
+  read(): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
 }
 
 export interface FileEdit {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileList } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
@@ -54,6 +54,28 @@ describe("the files of a session", () => {
     expect(await problemOf(put(".cognition/agents/evil.md", 1))).toMatchObject({ status: 403, code: "forbidden" });
   });
 
+  it("that a command made larger than a request may be are read all the same, alone and in the archive", async () => {
+    const { fetch, createSession } = await startTestServer();
+    const { id, workspace_path } = await createSession();
+    const bytes = Buffer.alloc(10 * 1024 * 1024 + 12_345, "0123456789");
+    writeFileSync(join(workspace_path ?? "", "a-large.bin"), bytes);
+    writeFileSync(join(workspace_path ?? "", "small"), "small");
+    const read = await fetch(`/sessions/${id}/files/a-large.bin`);
+    expect(read.headers.get("Content-Length")).toBe(String(bytes.length));
+    expect(bytes.equals(new Uint8Array(await read.arrayBuffer()))).toBe(true);
+    const head = await fetch(`/sessions/${id}/files/a-large.bin`, { method: "HEAD" });
+    expect([head.status, head.headers.get("Content-Length")]).toEqual([200, String(bytes.length)]);
+    const archive = await fetch(`/sessions/${id}/files?archive=tar`);
+    const dir = createTempDir();
+    try {
+      execFileSync("tar", ["-x", "-C", dir.path], { input: Buffer.from(await archive.arrayBuffer()) });
+      expect(readFileSync(join(dir.path, "a-large.bin")).equals(bytes)).toBe(true);
+      expect(readFileSync(join(dir.path, "small"), "utf8")).toBe("small");
+    } finally {
+      dir.remove();
+    }
+  });
+
   it("are downloaded as an archive that tar can read", async () => {
     const { fetch, createSession } = await startTestServer();
     const { id, workspace_path } = await createSession();
@@ -63,6 +85,7 @@ describe("the files of a session", () => {
     writeFileSync(join(workspace_path ?? "", long), "long");
     writeFileSync(join(workspace_path ?? "", "block"), "x".repeat(512));
     writeFileSync(join(workspace_path ?? "", "nothing"), "");
+    writeFileSync(join(workspace_path ?? "", "run.sh"), "#!/bin/sh", { mode: 0o755 });
     const response = await fetch(`/sessions/${id}/files?archive=tar`);
     expect(response.headers.get("Content-Type")).toBe("application/x-tar");
     const dir = createTempDir();
@@ -71,6 +94,8 @@ describe("the files of a session", () => {
       expect(readFileSync(join(dir.path, long), "utf8")).toBe("long");
       expect(readFileSync(join(dir.path, "block"), "utf8")).toBe("x".repeat(512));
       expect(readFileSync(join(dir.path, "nothing"), "utf8")).toBe("");
+      expect(statSync(join(dir.path, "run.sh")).mode & 0o111).toBeGreaterThan(0);
+      expect(statSync(join(dir.path, "block")).mode & 0o111).toBe(0);
       expect(execFileSync("ls", [dir.path], { encoding: "utf8" }).split("\n")).toContain("empty");
     } finally {
       dir.remove();

@@ -1,5 +1,7 @@
+import { isAppError } from "@cognition/contract";
 import type { Sessions } from "../../session/sessions.ts";
 import { listWorkspace } from "../../session/workspace-listing.ts";
+import { fileStream } from "../file-stream.ts";
 import type { Handlers } from "../handler.ts";
 import { tarStream } from "../tar-stream.ts";
 
@@ -26,9 +28,15 @@ export function fileRoutes({ sessions }: FileRoutes): Pick<Handlers, Names> {
       return new Response(tarStream(files, entries), { headers });
     },
     getFile: async ({ params, scope }) => {
-      const content = await (await sessions.openFiles(params.id, scope)).read(params.path);
+      const files = await sessions.openFiles(params.id, scope);
       const headers = { ...DOWNLOAD, "Content-Type": "application/octet-stream", "Content-Disposition": "attachment" };
-      return new Response(content as Uint8Array<ArrayBuffer>, { headers });
+      try {
+        return new Response((await files.read(params.path)) as Uint8Array<ArrayBuffer>, { headers });
+      } catch (error) {
+        if (!isAppError(error, "content_too_large")) throw error;
+        const file = await files.open(params.path);
+        return new Response(fileStream(file), { headers: { ...headers, "Content-Length": String(file.size) } });
+      }
     },
     putFile: async ({ params, body, scope }) => {
       await (await sessions.openFiles(params.id, scope)).write(params.path, body);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { AppError, type WorkspaceFile } from "@cognition/contract";
+import type { OpenFile } from "../sandbox.ts";
 import { wrongType } from "./file-error.ts";
 import { entryOf, type OpenFolder } from "./open-folder.ts";
 
@@ -24,15 +25,44 @@ export async function describeEntry(entry: FolderEntry): Promise<WorkspaceFile> 
 }
 
 export async function readWhole(entry: FolderEntry, maxBytes: number, given: string): Promise<Buffer> {
-  const file = await open(entryOf(entry.folder, entry.name), READ_FLAGS);
+  const { file, stats } = await openRegular(entry, given);
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw wrongType(given, "a regular file");
     if (stats.size > maxBytes) throw tooLarge(given, maxBytes);
     return await readUpTo(file, stats.size, maxBytes, given);
   } finally {
     await file.close();
   }
+}
+
+async function openRegular(entry: FolderEntry, given: string): Promise<{ file: FileHandle; stats: Stats }> {
+  const file = await open(entryOf(entry.folder, entry.name), READ_FLAGS);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw wrongType(given, "a regular file");
+    return { file, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** Once it is open, nothing that happens to the folders leads to another file. */
+export async function openToRead(entry: FolderEntry, given: string): Promise<OpenFile> {
+  const { file, stats } = await openRegular(entry, given);
+  let left = stats.size;
+  return {
+    size: stats.size,
+    executable: (stats.mode & 0o111) !== 0,
+    read: async () => {
+      if (left === 0) return undefined;
+      const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(Math.min(left, PIECE_BYTES)) });
+      left -= bytesRead;
+      return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
+    },
+    close: () => file.close(),
+  };
 }
 
 /** The size that the file had when it was opened is only a guess: it may grow while it is read. */

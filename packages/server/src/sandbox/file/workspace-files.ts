@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AppError, isAppError, type WorkspaceFile } from "@cognition/contract";
 import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
 import type { SandboxFiles } from "../sandbox.ts";
-import { describeEntry, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
+import { describeEntry, openToRead, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
 import { pathProtected, pathRefused } from "./file-error.ts";
 import { type Place, type WalkOptions, walkTo } from "./folder-walk.ts";
 import { entryOf, openFolderIn } from "./open-folder.ts";
@@ -53,6 +53,7 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFil
 
   const files: SandboxFiles = {
     read: (path) => reach(path, "read", (place) => readWhole(place, maxBytes, path)),
+    open: (path) => reach(path, "read", (place) => openToRead(place, path)),
     readText,
     write: (path, content) => turns.take(() => write(path, encode(content, maxBytes))),
     edit: (path, change) =>
