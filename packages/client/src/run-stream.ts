@@ -1,4 +1,5 @@
 import type { EventData } from "@cognition/contract";
+import { AppError } from "@cognition/contract/app-error";
 import { type FollowParts, follow } from "./follow.ts";
 import type { SessionEvent } from "./session-event.ts";
 
@@ -10,7 +11,7 @@ export type RunRest =
       readonly data: EventData<"interrupt">;
     };
 
-/** The events of one run. To be read once. */
+/** The events of one run. To be read once: the request is made when reading begins. */
 export interface RunStream extends AsyncIterable<SessionEvent> {
   /** Known once the server has accepted the message. */
   readonly run_id: string | undefined;
@@ -34,17 +35,28 @@ export function createRunStream(parts: RunStreamParts): RunStream {
     },
     isLast: ({ event }) => event === "done" || event === "interrupt",
   });
+  let taken = false;
   return {
     get run_id() {
       return run_id;
     },
-    [Symbol.asyncIterator]: () => events,
+    [Symbol.asyncIterator]() {
+      // A second reader would take some of the first one's events, or find none after it has left.
+      if (taken) throw readAlready(run_id);
+      taken = true;
+      return events;
+    },
     async rest() {
       let last: SessionEvent | undefined;
       for await (const event of events) last = event;
       return last?.event === "done" || last?.event === "interrupt" ? last : undefined;
     },
   };
+}
+
+function readAlready(run_id: string | undefined): AppError {
+  const message = "The events of this run are being read already, or were; followRun with its id gives them again.";
+  return new AppError("validation_failed", message, { details: { run_id: run_id ?? null } });
 }
 
 /** `Content-Location: /sessions/{id}/runs/{run_id}` */

@@ -23,7 +23,7 @@ export interface FollowEventsOptions extends FollowOptions {
 
 export interface Streams {
   /**
-   * Sends a message and gives the events of its run, each once, until `done`, or until `interrupt` where it waits for a human.
+   * Sends a message, when reading begins, and gives the events of its run, each once, until `done`, or until `interrupt` where it waits for a human.
    * A lost connection is made again by itself, and never sends the message twice. Leaving the loop leaves the run running.
    */
   sendMessage(session_id: string, content: Content, options?: SendOptions): RunStream;

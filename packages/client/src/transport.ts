@@ -50,6 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
       response = await options.fetch(`${base}${path}${queryText(query)}`, init);
     } catch (cause) {
       signal?.throwIfAborted();
+      checkRequest(base, `${base}${path}`, sent);
       throw new AppError("server_unreachable", `${base} can't be reached: ${messageOf(cause)}`, { cause });
     }
     if (response.ok) return response;
@@ -69,6 +70,17 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
   };
+}
+
+/** What no attempt could send is the caller's mistake, and no server that is away. */
+function checkRequest(base: string, url: string, headers: Record<string, string>): void {
+  try {
+    new Request(url, { headers });
+    if (!/^[a-z][a-z0-9+.-]*:/i.test(base) || /^https?:\/\//i.test(base)) return;
+  } catch (cause) {
+    throw new AppError("validation_failed", `The request can't be sent: ${messageOf(cause)}`, { cause });
+  }
+  throw new AppError("validation_failed", `baseUrl must begin with http:// or https://; it is "${base}"`);
 }
 
 /** Whether the same request may succeed later: nothing was wrong with it. */

@@ -152,6 +152,21 @@ describe("an error", () => {
     await expect(lost.getHealth()).rejects.toMatchObject({ code: "server_unreachable" });
   });
 
+  test.each([
+    [{ baseUrl: "localhost:8000" }, 'baseUrl must begin with http:// or https://; it is "localhost:8000"'],
+    [{ baseUrl: "127.0.0.1:8000" }, "The request can't be sent"],
+    [{ baseUrl: "http://127.0.0.1:1", scope: { user: "ann\nbob" } }, "The request can't be sent"],
+  ])("of a request that can't be sent says so, and is not tried again: %j", async (options, message) => {
+    const wait = async () => Promise.reject(new Error("was tried again"));
+    const refused = { code: "validation_failed", message: expect.stringContaining(message) };
+    await expect(createClient({ ...options, wait }).listSessions()).rejects.toMatchObject(refused);
+    await expect(
+      createClient({ ...options, wait })
+        .sendMessage("s", "hello")
+        .rest(),
+    ).rejects.toMatchObject(refused);
+  });
+
   test("an abort is the caller's own reason", async () => {
     answer = () => {};
     const signal = AbortSignal.timeout(20);

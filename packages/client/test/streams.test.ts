@@ -76,6 +76,16 @@ describe("sendMessage", () => {
       expect(JSON.parse(body)).toEqual({ content: "hello" });
   });
 
+  test("a second reader is refused: neither would see all", async () => {
+    const stream = client.sendMessage(SESSION, "hello");
+    const first = collect(stream);
+    await expect(collect(stream)).rejects.toMatchObject({
+      code: "validation_failed",
+      message: expect.stringContaining("followRun"),
+    });
+    expect(await first).toEqual(log);
+  });
+
   test("rest() reads to the end", async () => {
     expect(await client.sendMessage(SESSION, "hello").rest()).toEqual(log.at(-1));
   });
