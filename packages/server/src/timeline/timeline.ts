@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import type {
   Checkpoint,
   CheckpointDiff,
@@ -13,7 +13,7 @@ import type {
 } from "@cognition/contract";
 import { EMPTY_TREE, type Storage, type TimelineEntry, type ToolCallRecord } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
-import { presentSession, workspaceOf } from "../session/workspace-folder.ts";
+import { ownsFolder, presentSession, workspaceOf } from "../session/workspace-folder.ts";
 import { readState } from "./checkpoint-state.ts";
 import { viewCheckpoint } from "./checkpoint-view.ts";
 import { entryAt, findPlace } from "./find-place.ts";
@@ -43,6 +43,18 @@ export interface Timeline {
 }
 
 export function createTimeline({ storage, workspaces, agents, workspace_root: root }: TimelineOptions): Timeline {
+  async function makeFolder(session: Session, fork: Session, files: boolean): Promise<void> {
+    await mkdir(workspaceOf(root, fork), { recursive: true });
+    if (files) await workspaces.cloneFrom(session, fork);
+  }
+
+  /** Whoever is told that there is no fork must not find one. */
+  async function undo(fork: Session): Promise<void> {
+    await storage.deleteSession(fork.id);
+    if (ownsFolder(fork)) await rm(workspaceOf(root, fork), { recursive: true, force: true });
+    await workspaces.forget(fork);
+  }
+
   async function view(session: Session, entries: readonly TimelineEntry[]): Promise<Checkpoint[]> {
     const runs = new Set(entries.flatMap(({ run_id }) => run_id ?? []));
     const calls = new Map<string, ToolCallRecord[]>();
@@ -84,8 +96,10 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
         ...(title === undefined ? {} : { title }),
         ...(agent_name === undefined ? {} : { agent_name }),
       });
-      await mkdir(workspaceOf(root, fork), { recursive: true });
-      if (files) await workspaces.cloneFrom(session, fork);
+      await makeFolder(session, fork, files).catch(async (error: unknown) => {
+        await undo(fork);
+        throw error;
+      });
       return presentSession(root, fork);
     },
     finishFork: async (fork) => {

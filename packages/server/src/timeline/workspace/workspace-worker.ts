@@ -46,6 +46,16 @@ function answer(id: number, name: RequestName, body: unknown): ReplyMessage {
   } catch (error) {
     if (error instanceof WorkspaceProblem)
       return { id, error: { code: error.code, message: error.message, details: error.details } };
-    return { id, error: { message: error instanceof Error ? error.message : String(error) } };
+    const message = error instanceof Error ? error.message : String(error);
+    return { id, error: isFull(error) ? { code: "limit_exceeded", message: noSpace(message) } : { message } };
   }
+}
+
+function isFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
+function noSpace(reason: string): string {
+  return `There is no space left for the files of the workspace (${reason}); what is stored of them is whole. Make room, and do it again.`;
 }

@@ -1,0 +1,29 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "@cognition/contract";
+import { expect, it, onTestFinished } from "vitest";
+import { createTimeline } from "../../src/timeline/timeline.ts";
+import { createWorkspaces } from "../../src/timeline/workspace/workspaces.ts";
+import { say, startRuntime } from "../runtime/started-runtime.ts";
+
+it("a fork whose files find no room is no session, and leaves no folder", async () => {
+  const started = await startRuntime({ session: { workspace_path: null } });
+  const { storage, session, root } = started;
+  await say(started, "Hello");
+  const workspaces = createWorkspaces({ snapshots: storage.snapshots, root, onError: () => undefined });
+  onTestFinished(() => workspaces.close());
+  const full = new AppError("limit_exceeded", "There is no space left");
+  const cloneFrom = async (_parent: unknown, { id }: { id: string }) => {
+    mkdirSync(join(root, id, "half"), { recursive: true });
+    throw full;
+  };
+  const timeline = createTimeline({
+    storage,
+    workspaces: { ...workspaces, cloneFrom },
+    agents: started.runtime.agents,
+    workspace_root: root,
+  });
+  await expect(timeline.fork(session, { files: true })).rejects.toBe(full);
+  expect(await storage.listSessions({})).toMatchObject([{ id: session.id }]);
+  expect(readdirSync(root).filter((name) => name !== ".cognition" && name !== session.id)).toEqual([]);
+});
