@@ -3,6 +3,7 @@ import type { ToolCallKey, ToolCallState, ToolJournal } from "@cognition/thread"
 import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { ToolInvocationError } from "langchain";
 import { retryStorage } from "../run/retry-storage.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { beginCall } from "./begin-call.ts";
@@ -127,13 +128,19 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     tool_call_id: key.tool_call_id,
     name: call.name,
     status: "error",
-    content: `${call.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+    content: `${call.name} failed: ${reasonOf(error)}`,
   });
   const end = { outcome: "error" as const, result: packResult(message, null) };
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
   tellResult(caller, scope, call, { result: message, outcome: "error", exit_code: null });
   if (rethrow) throw error;
   return message;
+}
+
+/** For arguments that don't fit, LangChain's own text has a stack in it: paths of this server, for everybody to read. */
+function reasonOf(error: unknown): string {
+  if (ToolInvocationError.isInstance(error)) return error.toolError.message;
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A call of an earlier attempt that came to its end: its result is used, not made again. */

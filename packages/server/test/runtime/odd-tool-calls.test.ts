@@ -25,3 +25,16 @@ for (const engine of ["memory", "postgres"]) {
     expect(started.errors).toEqual([]);
   });
 }
+
+it("arguments that do not fit are explained, and nothing of the server's insides is told", async () => {
+  const { server, options } = await scriptedProvider(calls("call_1", "write_file", { file_path: 7 }), says("Done"));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const started = await startRuntime(options);
+  const events = await say(started, "Go");
+  const [told] = dataOf(events, "tool_result");
+  expect(told).toMatchObject({ outcome: "error", output: expect.stringContaining("file_path") });
+  const { messages } = await started.storage.getMessagesBySession(started.session.id);
+  for (const text of [JSON.stringify(events), JSON.stringify(messages)])
+    expect(text).not.toMatch(/node_modules|\.js:\d/);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+});
