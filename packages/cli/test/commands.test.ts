@@ -157,6 +157,18 @@ describe("doctor", () => {
     db.close();
   });
 
+  test("looks at an older database, and leaves it as it is", async () => {
+    expect(await run(["db", "migrate"])).toMatchObject({ code: 0 });
+    const db = new DatabaseSync(join(dir.path, ".cognition/state.db"));
+    const before = Number(db.prepare("select max(version) as latest from schema_migrations").get()?.["latest"]) - 1;
+    db.exec(`delete from schema_migrations where version > ${before}`);
+    const { code, output } = await run(["doctor"]);
+    expect(output).toMatch(new RegExp(`^FAILED +storage: .* at schema ${before} .*cognition db migrate`, "m"));
+    expect(code).toBe(1);
+    expect(db.prepare("select max(version) as latest from schema_migrations").get()).toEqual({ latest: before });
+    db.close();
+  });
+
   test("names what fails, with exit code 1", async () => {
     mkdirSync(join(dir.path, ".cognition"));
     writeFileSync(join(dir.path, ".cognition/config.yaml"), "serve: {}\n");

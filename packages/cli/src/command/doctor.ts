@@ -1,7 +1,7 @@
-import { isAppError } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract";
 import { compose, type Runtime } from "@cognition/server";
 import { storageSettings } from "@cognition/server/operator";
-import { openStorage, type Storage } from "@cognition/thread";
+import { type OpenStorageOptions, openStorage, type Storage } from "@cognition/thread";
 import type { Command } from "../command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import type { Context } from "../context.ts";
@@ -20,7 +20,7 @@ export const command: Command = {
   arguments: [0, 0],
   options: { ...CONFIG_OPTIONS, repair: { type: "boolean" }, offline: { type: "boolean" }, json: { type: "boolean" } },
   help: [
-    "--repair                 rebuilds every session's messages from its checkpoints",
+    "--repair                 upgrades the database, and rebuilds every session's messages from its checkpoints",
     "--offline                does not call model providers (a call costs a few tokens)",
     "--json                   for programs; exit code 1 if anything failed",
     ...CONFIG_HELP,
@@ -54,7 +54,7 @@ async function examine(context: Context, note: Note, args: Args): Promise<void> 
   const storage = await attempt(
     "storage",
     note,
-    () => openStorage(storageSettings(config).options),
+    () => openAsItIs(storageSettings(config).options, args.flag("repair")),
     async (opened) => {
       const { latency_ms, schema_version } = await opened.healthCheck();
       return `${storageSettings(config).place}; schema ${schema_version}; answers in ${Math.ceil(latency_ms)} ms`;
@@ -81,6 +81,23 @@ async function examine(context: Context, note: Note, args: Args): Promise<void> 
     }
   } finally {
     await storage.close();
+  }
+}
+
+/** An older database is only looked at: whoever checks before an upgrade does not mean to make it. */
+async function openAsItIs(options: OpenStorageOptions, repair: boolean): Promise<Storage> {
+  try {
+    return await openStorage({ ...options, migrate: false });
+  } catch (error) {
+    if (!isAppError(error, "schema_outdated")) throw error;
+    const { version, program } = error.details;
+    if (repair || version === 0) return openStorage(options);
+    throw new AppError(
+      "schema_outdated",
+      `The database is at schema ${version} and this program needs ${program}. Nothing was changed; the start of a server, ` +
+        "`cognition db migrate` or `--repair` upgrades it.",
+      { details: error.details, cause: error },
+    );
   }
 }
 
