@@ -25,13 +25,22 @@ export function checkLayer(
 function describeIssue(issue: z.core.$ZodIssue, layer: Layer, keysAt: (path: string) => string[]): string[] {
   const path = issue.path.map(String).join(".");
   if (issue.code !== "unrecognized_keys") {
-    return [`${describeOrigin(layer.originOf(issue.path))}: ${path} ${issue.message}`];
+    return [`${describeOrigin(layer.originOf(issue.path))}: ${path} ${problemOf(issue, keysAt(path))}`];
   }
   const valid = keysAt(path);
   return issue.keys.map((key) => {
     const hint = valid.length > 0 ? `; valid are ${valid.join(", ")}. Did you mean ${nearest(key, valid)[0]}?` : "";
     return `${describeOrigin(layer.originOf([...issue.path, key]))}: unknown key ${path === "" ? "" : `${path}.`}${key}${hint}`;
   });
+}
+
+/** The schemas say in words what a value must be; of what holds values only the library speaks, in its own terms. */
+function problemOf(issue: z.core.$ZodIssue, keys: readonly string[]): string {
+  if (issue.code !== "invalid_type" || !issue.message.startsWith("Invalid input")) return issue.message;
+  if (issue.expected === "array")
+    return 'must be a list: a,b or as JSON ["a","b"], whose quotes a shell must be kept from taking';
+  if (issue.expected !== "object" && issue.expected !== "record") return issue.message;
+  return `must be a mapping of keys to values${keys.length > 0 ? `; its keys are ${keys.join(", ")}` : ""}`;
 }
 
 /** The later one's values go over the earlier one's, key by key; a list is one value. */

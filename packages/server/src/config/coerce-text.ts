@@ -33,6 +33,8 @@ function read(text: string, expected: string): unknown {
       if (TRUE.test(trimmed)) return true;
       return FALSE.test(trimmed) ? false : text;
     case "array":
+      // JSON whose quotes a shell has taken away would be read as other words: `[a,b]` has no part named "[a".
+      if (/^\[.*,.*\]$/s.test(trimmed) && !readJson(trimmed, "[")) return text;
       return (
         readJson(trimmed, "[") ??
         trimmed

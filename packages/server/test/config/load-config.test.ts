@@ -214,6 +214,16 @@ test("a value in the environment or a flag that is not valid names its place", (
   );
 });
 
+test("a word in a section's place, and a list that lost its quotes, are told in words", () => {
+  write("project", "sandbox: local\n");
+  expect(failure().message).toMatch(
+    /config\.yaml:1: sandbox must be a mapping of keys to values; its keys are backend, /,
+  );
+  write("project", "");
+  const lost = failure({ COGNITION_WORKSPACE_SNAPSHOT_EXCLUDE: "[node_modules,.venv]" });
+  expect(lost.message).toContain("COGNITION_WORKSPACE_SNAPSHOT_EXCLUDE: workspace.snapshot_exclude must be a list");
+});
+
 test("what two keys must agree on is checked on the whole", () => {
   write("project", "tools:\n  search: {provider: searxng}\n");
   expect(failure().message).toContain("tools.search.provider is searxng, which needs tools.search.url");
