@@ -1,5 +1,6 @@
 import {
   AppError,
+  DEFAULT_PAGE_LIMIT,
   type Decision,
   decisionsOf,
   isAppError,
@@ -14,7 +15,10 @@ import type { RunInput } from "../run/run-input.ts";
 import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
 
 export interface ResumeOptions {
-  readonly storage: Pick<Storage, "listWaitingRuns" | "listRuns" | "getRun" | "readEvents" | "timeline">;
+  readonly storage: Pick<
+    Storage,
+    "listWaitingRuns" | "listRuns" | "getRun" | "getMessagesBySession" | "readEvents" | "timeline"
+  >;
   readonly engine: Pick<RunEngine, "answer" | "submit">;
 }
 
@@ -87,7 +91,10 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: s
     throw new AppError("nothing_to_resume", message);
   }
   const { agent_name, agent_revision, model } = last;
-  const input: RunInput = { kind: "continue", ...(model === null ? {} : { model }) };
+  const input: RunInput = {
+    ...((await unheardMessage(storage, session, last)) ?? { kind: "continue" }),
+    ...(model === null ? {} : { model }),
+  };
   const { run } = await engine.submit({
     ...(id !== undefined && { id }),
     session_id: session.id,
@@ -99,6 +106,16 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: s
     on_busy: "reject",
   });
   return run;
+}
+
+/** What was sent to a run that was aborted while it waited its turn: no checkpoint has it, so there is none to go on from. */
+async function unheardMessage(storage: ResumeOptions["storage"], { id }: Session, run: Run) {
+  if (run.started_at !== null) return undefined;
+  const { messages } = await storage.getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
+  const message = messages.find(({ run_id, checkpoint_id }) => run_id === run.id && checkpoint_id === null);
+  if (!message) return undefined;
+  const { id: message_id, content, parent_id } = message;
+  return { kind: "message" as const, message_id, content, ...(parent_id !== null && { parent_id }) };
 }
 
 async function findRun(storage: ResumeOptions["storage"], id: string): Promise<Run | undefined> {

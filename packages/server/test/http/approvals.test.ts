@@ -167,4 +167,26 @@ describe("resuming with an empty body", () => {
     expect(again.status).toBe(200);
     expect(await again.json()).toMatchObject({ resumes: first, status: "succeeded" });
   });
+
+  it("does what a message asked for that was aborted while it waited its turn", async () => {
+    const { ask, createSession, storage } = await startTestServer();
+    const { id, workspace_path } = await createSession();
+    const send = async (content: string) => {
+      const headers = { Prefer: "respond-async" };
+      const response = await ask(`/sessions/${id}/messages`, { method: "POST", json: { content }, headers });
+      return ((await response.json()) as Run).id;
+    };
+    const first = await send("Run the command: sleep 30");
+    const follow = () => ask(`/sessions/${id}/runs/${first}/events?after=0`);
+    await readEvents(await follow(), (events) => events.at(-1)?.event === "tool_call");
+    const second = await send("Create a file named b.txt containing exactly the word b");
+    await ask(`/sessions/${id}/abort`, { method: "POST" });
+    await readEvents(await follow());
+    const resumed = await ask(`/sessions/${id}/resume`, { method: "POST" });
+    expect(await resumed.json()).toMatchObject({ resumes: second, status: "succeeded" });
+    expect(existsSync(join(workspace_path ?? "", "b.txt"))).toBe(true);
+    const said = (await storage.listMessagesForSession(id)).map(({ role }) => role);
+    expect(said.slice(-4)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(await storage.rebuildMessages(id)).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+  });
 });
