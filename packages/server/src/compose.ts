@@ -74,6 +74,8 @@ export interface ComposeOptions {
   check_replies?: boolean;
   engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
   onError: RunEngineOptions["onError"];
+  /** False for one that only answers requests: it takes up no run, sends no callback and clears nothing away. */
+  works?: boolean;
 }
 
 export interface Runtime {
@@ -260,10 +262,12 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
 const now = () => performance.now();
 
 function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandboxes> {
+  const { limits, docker } = sandboxSettings(config, options.workspace_root);
   return createSandboxes({
     backend: options.sandbox ?? config.sandbox.backend,
     environment: options.env,
-    ...sandboxSettings(config, options.workspace_root),
+    limits,
+    docker: { ...docker, reclaim: options.works !== false },
     commandFolder: join(options.workspace_root, ".cognition", "commands"),
     exposure: {
       scoping: config.scoping.enabled,

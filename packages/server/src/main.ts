@@ -10,8 +10,6 @@ export interface StartServerOptions extends ComposeOptions {
   /** Over those of the configuration; port 0 is any free one. */
   host?: string;
   port?: number;
-  /** False for one that only answers requests: it takes up no run, sends no callback and sweeps nothing. */
-  works?: boolean;
   /** Whose SIGTERM and SIGINT close the server, in good order. */
   signals?: Pick<NodeJS.Process, "once" | "off">;
 }

@@ -64,7 +64,7 @@ async function examine(context: Context, note: Note, args: Args): Promise<void> 
   try {
     await examineSessions(storage, note, args.flag("repair"));
     const { root } = config.workspace;
-    const options = { storage, workspace_root: root, env: context.env, config, onError: () => {} };
+    const options = { storage, workspace_root: root, env: context.env, config, works: false, onError: () => {} };
     const runtime = await attempt(
       "server",
       note,

@@ -134,7 +134,7 @@ async function chooseBackend(name: string, context: BackendContext): Promise<Bac
   const create = Object.hasOwn(BACKENDS, name) ? BACKENDS[name as SandboxBackend] : undefined;
   const attempt = create && (await create(context));
   if (attempt && !(attempt instanceof Error)) return attempt;
-  const available = await listAvailable(context);
+  const available = await listAvailable({ ...context, docker: { ...context.docker, reclaim: false } });
   const rest = `Set COGNITION_SANDBOX_BACKEND to one that this machine has: ${available.join(", ")}.`;
   const details = { backend: name, available };
   if (attempt) throw new AppError(attempt.code, `${attempt.message} ${rest}`, { details, cause: attempt });

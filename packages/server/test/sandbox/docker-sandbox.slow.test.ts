@@ -169,6 +169,14 @@ function dockerSuite({ host, image }: DockerEngine): void {
       expect(await containers(`${owner}-other`)).toHaveLength(1);
     });
 
+    test("takes nothing away where it works beside a server, or where another sandbox is asked for", async () => {
+      const sandbox = await (await start()).open("s1", workspace);
+      await sandbox.execute("echo kept > /tmp/note");
+      await start({ reclaim: false });
+      await expect(start({}, { backend: "nonsense" })).rejects.toMatchObject({ code: "unknown_backend" });
+      expect(await sandbox.execute("cat /tmp/note")).toMatchObject({ exit_code: 0, output: "kept\n" });
+    });
+
     test("mounts the workspace by the path that the engine knows", async () => {
       const hostWorkspace = { root: "/inside/the/server", path: temp.path };
 

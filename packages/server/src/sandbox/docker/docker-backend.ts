@@ -26,7 +26,7 @@ export async function createDockerBackend(context: BackendContext): Promise<Back
     if (isAppError(error, "sandbox_unavailable", "invalid_config")) return error;
     throw error;
   }
-  await reclaimContainers(engine, docker);
+  if (docker.reclaim ?? true) await reclaimContainers(engine, docker);
   return createBackend(engine, context);
 }
 

@@ -12,6 +12,8 @@ export interface DockerOptions {
   readonly hostWorkspace?: { readonly root: string; readonly path: string };
   /** Whose containers these are. Those of another name are never touched: two servers may share an engine. */
   readonly owner?: string;
+  /** Whether what servers of this owner left behind is taken away: not by one that works beside another. */
+  readonly reclaim?: boolean;
   /** How long a container without a command is kept. */
   readonly idle_ms?: number;
 }
