@@ -1,10 +1,10 @@
-import type { Server } from "node:http";
+import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AppError } from "@cognition/contract";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { type ComposeOptions, compose, type Runtime } from "./compose.ts";
 import { defaultConfig } from "./config.ts";
-import { answerBadRequest } from "./http/bad-request.ts";
+import { answerBadRequest, answerUnreadable } from "./http/bad-request.ts";
 
 export interface StartServerOptions extends ComposeOptions {
   /** Over those of the configuration; port 0 is any free one. */
@@ -65,12 +65,14 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
 }
 
 function createServer({ http }: Runtime, maxHeaderSize: number): Server {
-  const server = createAdaptorServer({
-    fetch: http.app.fetch,
-    serverOptions: { maxHeaderSize },
+  const listener = getRequestListener(http.app.fetch, {
+    // Probes that speak HTTP/1.0 send no Host; a browser always does.
+    hostname: "localhost",
+    errorHandler: answerUnreadable,
     // The adapter's own Request and Response would replace those of the whole process.
     overrideGlobalObjects: false,
-  }) as Server;
+  });
+  const server = createHttpServer({ maxHeaderSize }, listener);
   server.on("clientError", answerBadRequest);
   // Node would answer an expectation that it doesn't know with a bare 417; every other header it doesn't know is ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

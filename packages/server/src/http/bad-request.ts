@@ -1,6 +1,12 @@
 import type { Duplex } from "node:stream";
 import { AppError } from "@cognition/contract";
-import { toProblem } from "./problem.ts";
+import { problemResponse, toProblem } from "./problem.ts";
+
+/** A request whose target or Host makes no address (`OPTIONS *`). Whatever else goes wrong, the application answers itself. */
+export function answerUnreadable(error: unknown): Response {
+  if (!(error instanceof Error) || error.name !== "RequestError") return problemResponse(error);
+  return problemResponse(new AppError("malformed_request", `The request can't be read: ${error.message}`));
+}
 
 /** What is not HTTP, or more headers than fit, never becomes a request; it is told so all the same. */
 export function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {

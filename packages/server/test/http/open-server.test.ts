@@ -110,6 +110,22 @@ describe("a server as it is started", () => {
     expect(faults).toEqual([]);
   });
 
+  it("answers a probe that speaks HTTP/1.0, and what has no address with a problem", async () => {
+    const { server } = await startTestServer();
+    const answerTo = (text: string) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      let answer = "";
+      const socket = connect(server.port, "127.0.0.1", () => socket.write(`${text}\r\n\r\n`));
+      socket.on("data", (data) => (answer += data)).on("error", reject);
+      socket.on("close", () => resolve(answer));
+      return promise;
+    };
+    expect(await answerTo("GET /ready HTTP/1.0")).toMatch(/^HTTP\/1\.1 200 [\s\S]*"ready":true/);
+    expect(await answerTo("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close")).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*malformed_request/,
+    );
+  });
+
   it("refuses an address that sends wrong credentials again and again, unread, and not who was in before", async () => {
     const auth = { ...config.auth, mode: "api_key" as const, failures_per_minute: 1 };
     const { storage, fetch } = await startTestServer({ config: { ...config, auth } });
