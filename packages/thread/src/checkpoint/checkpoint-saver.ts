@@ -14,7 +14,7 @@ import {
 import type { NewEvent } from "../event-log.ts";
 import type { SqlContext } from "../sql/context.ts";
 import { bodyJson, encodeBody } from "./checkpoint-body.ts";
-import { missing, placeOf, requirePlace } from "./checkpoint-place.ts";
+import { missing, placeOf, requirePlace, requireThreadId, threadIdOf } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";
 import { deleteThread } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
@@ -157,13 +157,14 @@ export class CheckpointSaver extends BaseCheckpointSaver {
 
   /** Removes the thread's checkpoints for good: whoever still writes to it is refused. Forks keep what they share. */
   async deleteThread(threadId: string): Promise<void> {
-    await this.#ctx.db.transaction(() => deleteThread(this.#ctx, threadId));
-    this.#threads.delete(threadId);
+    const thread_id = threadIdOf(threadId);
+    await this.#ctx.db.transaction(() => deleteThread(this.#ctx, thread_id));
+    this.#threads.delete(thread_id);
   }
 
   /** A new thread that stands where the other does, or did at a checkpoint; it shares all that is stored. */
   async copyThread(from: string, to: string, options: { checkpoint_id?: string } = {}): Promise<void> {
-    await copyThread(this.#ctx, from, to, options);
+    await copyThread(this.#ctx, threadIdOf(from), requireThreadId(to), options);
   }
 
   /** Removes old checkpoints; never the head of a branch, a fork's beginning, or one that waits for an answer. */
@@ -178,7 +179,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
 
   /** From now on; `null` lets it live for ever. Every write starts the time anew where the saver has a `ttl_ms`. */
   async setThreadTtl(thread_id: string, ttl_ms: number | null): Promise<void> {
-    await setThreadTtl(this.#ctx.db, thread_id, ttl_ms);
+    await setThreadTtl(this.#ctx.db, threadIdOf(thread_id), ttl_ms);
   }
 
   /** Bytes that this thread itself has stored; what it shares with the thread it was forked from is counted there. */
@@ -187,7 +188,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const live = q
       .selectFrom("threads")
       .select("bytes")
-      .where("thread_id", "=", thread_id)
+      .where("thread_id", "=", threadIdOf(thread_id))
       .where("deleted_at", "is", null);
     const [row] = await this.#ctx.db.read(live);
     if (!row) throw new AppError("thread_not_found", `There is no thread ${thread_id}`);

@@ -4,6 +4,7 @@ import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgrap
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
+import { threadIdOf } from "./checkpoint-place.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
 import {
   addParentSends,
@@ -55,7 +56,7 @@ function selectPage(
     conditions.push(condition);
     params.push(...values);
   };
-  if (thread_id !== undefined) narrow("t.thread_id = ?", String(thread_id));
+  if (thread_id !== undefined) narrow("t.thread_id = ?", threadIdOf(thread_id));
   if (checkpoint_ns !== undefined && checkpoint_ns !== null) narrow("c.ns = ?", checkpoint_ns);
   if (checkpoint_id) narrow("c.checkpoint_id = ?", checkpoint_id);
   const limit = before?.configurable?.["checkpoint_id"];

@@ -3,8 +3,10 @@ import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { threadIdOf } from "./checkpoint-place.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { lockLineage, sumOf, sweepLineage } from "./lineage.ts";
+import { checkPruneOptions } from "./prune-options.ts";
 import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
 
@@ -39,8 +41,10 @@ interface Row {
 
 /** Each thread is pruned in a transaction of its own: a crash in between leaves whole threads. */
 export async function prune({ db }: SqlContext, options: PruneOptions): Promise<PruneReport> {
+  checkPruneOptions(options);
   const report: PruneReport = { threads: 0, checkpoints: 0, pieces: 0 };
-  const ids = options.thread_id === undefined ? await longerThreads(db, options.keep_last) : [options.thread_id];
+  const ids =
+    options.thread_id === undefined ? await longerThreads(db, options.keep_last) : [threadIdOf(options.thread_id)];
   for (const id of ids) {
     if (options.signal?.aborted) break;
     const { checkpoints, pieces } = await db.transaction(() => pruneThread(db.dialect, id, options));
@@ -55,7 +59,7 @@ export async function prune({ db }: SqlContext, options: PruneOptions): Promise<
 async function longerThreads(db: Database, keep_last = 1): Promise<string[]> {
   const sql = `select t.thread_id from threads t where t.deleted_at is null
     and (select count(*) from checkpoints c where c.thread = t.pk and c.ns = '') > ? order by t.pk`;
-  const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params: [Math.max(1, keep_last)] }]);
+  const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params: [keep_last] }]);
   return (found?.rows ?? []).map(({ thread_id }) => String(thread_id));
 }
 
@@ -110,7 +114,7 @@ function keep(
   const roots = rows.filter((row) => row.ns === "");
   const parents = new Set(rows.map((row) => `${row.ns}\0${row.parent_id}`));
   const isTip = (row: Row) => !parents.has(`${row.ns}\0${row.checkpoint_id}`);
-  for (const row of roots.slice(-Math.max(1, keep_last))) kept.add(row.seq);
+  for (const row of roots.slice(-keep_last)) kept.add(row.seq);
   for (const row of roots) if (neededAt.has(row.checkpoint_id) || isRecent(row, before)) kept.add(row.seq);
   const undone = roots.filter((row) => isTip(row) && !neededAt.has(row.checkpoint_id)).reverse();
   for (const row of undone.slice(0, keep_undone)) kept.add(row.seq);

@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, MAX_TTL_SECONDS } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
@@ -7,6 +7,12 @@ import { deleteThread } from "./delete-thread.ts";
 import { lockLineage } from "./lineage.ts";
 
 export async function setThreadTtl(db: Database, thread_id: string, ttl_ms: number | null): Promise<void> {
+  if (ttl_ms !== null && !(Number.isSafeInteger(ttl_ms) && ttl_ms >= 0 && ttl_ms <= MAX_TTL_SECONDS * 1000)) {
+    throw new AppError(
+      "validation_failed",
+      `A thread's ttl_ms is a whole number of milliseconds from 0 to ${MAX_TTL_SECONDS * 1000}, or null for ever; not ${ttl_ms}`,
+    );
+  }
   const { dialect } = db;
   const sql = `update threads set expires_at = ${dialect.nowMs} + cast(? as ${dialect.bigint})
     where thread_id = ? and deleted_at is null returning pk`;

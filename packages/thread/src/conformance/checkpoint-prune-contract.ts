@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { statesOf } from "./checkpoint-fork-contract.ts";
 import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
-import { comparable, elsewhere, listed, put, read, type Values } from "./checkpoint-line.ts";
+import { comparable, elsewhere, listed, type Point, put, read, type Values } from "./checkpoint-line.ts";
 import { checkpointSweepContract } from "./checkpoint-sweep-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";
@@ -13,6 +13,29 @@ export function checkpointPruneContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
   describe("prune", () => {
+    test("what it does not understand removes nothing", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const points = [await put(saver, "t", { n: 0 })];
+      for (const n of [1, 2]) points.push(await put(saver, points.at(-1) as Point, { n }));
+      const ids = await listed(saver, threadConfig("t"));
+      const wrong: [string, object][] = [
+        ["threadId", { threadId: "u" }],
+        ["keep", { thread_id: "t", keep: 3 }],
+        ["thread_id", { thread_id: undefined }],
+        ["thread_id", { thread_id: "" }],
+        ["before", { before: new Date("no date") }],
+        ["keep_last", { keep_last: -1 }],
+        ["keep_last", { keep_last: 1.5 }],
+        ["keep_undone", { keep_undone: Number.NaN }],
+        ["0", ["u"]],
+      ];
+      for (const [name, options] of wrong) {
+        const refused = { code: "validation_failed", message: expect.stringContaining(name) };
+        await expect(saver.prune(options), name).rejects.toMatchObject(refused);
+      }
+      expect(await listed(saver, threadConfig("t"))).toEqual(ids);
+    });
+
     test("keeps the newest as many as asked, and the graph goes on from there", async ({ storage, second }) => {
       const saver = await storage.getCheckpointer();
       const graph = twoSteps(saver);

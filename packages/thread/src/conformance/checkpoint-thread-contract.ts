@@ -120,6 +120,7 @@ export function checkpointThreadContract(open: OpenStorage): void {
 
   sizes(test);
   lifetimes(test);
+  names(test);
 }
 
 function sizes(test: (name: string, body: Parameters<typeof withStorage>[1]) => void): void {
@@ -143,6 +144,43 @@ function sizes(test: (name: string, body: Parameters<typeof withStorage>[1]) => 
 
 const LATER_MS = 3_600_000;
 
+function names(test: (name: string, body: Parameters<typeof withStorage>[1]) => void): void {
+  describe("a thread's id", () => {
+    test("may be a number, which every method takes for its text", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const seven = 7 as unknown as string;
+      await twoSteps(saver).invoke({ log: ["a"] }, threadConfig(seven));
+      expect((await read(saver, "7"))?.["log"]).toEqual(logOf("a"));
+      expect(await saver.threadSize(seven)).toBeGreaterThan(0);
+      await saver.copyThread(seven, "copy");
+      expect(await saver.prune({ thread_id: seven })).toMatchObject({ threads: 1 });
+      await saver.setThreadTtl(seven, LATER_MS);
+      await saver.deleteThread(seven);
+      expect(await read(saver, "7")).toBeUndefined();
+      expect((await read(saver, "copy"))?.["log"]).toEqual(logOf("a"));
+    });
+
+    test("is refused where its text would be that of another one too", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const refused = {
+        code: "validation_failed",
+        message: expect.stringContaining("thread_id must be a text or a number"),
+      };
+      for (const value of [{ user: 1 }, ["a"], true, Number.NaN, Symbol("s")]) {
+        const id = value as unknown as string;
+        await expect(twoSteps(saver).invoke({ log: ["a"] }, threadConfig(id))).rejects.toMatchObject(refused);
+        await expect(listed(saver, threadConfig(id))).rejects.toMatchObject(refused);
+        await expect(saver.deleteThread(id)).rejects.toMatchObject(refused);
+        await expect(saver.prune({ thread_id: id })).rejects.toMatchObject(refused);
+      }
+      await put(saver, "t", { n: 1 });
+      for (const to of ["", "x".repeat(256)]) {
+        await expect(saver.copyThread("t", to)).rejects.toMatchObject({ code: "validation_failed" });
+      }
+    });
+  });
+}
+
 function lifetimes(test: (name: string, body: Parameters<typeof withStorage>[1]) => void): void {
   describe("sweepExpired", () => {
     test("removes the threads whose time is over, and only those", async ({ storage, second }) => {
@@ -159,6 +197,10 @@ function lifetimes(test: (name: string, body: Parameters<typeof withStorage>[1])
       for (const id of ["later", "always", "changed"]) expect(await read(saver, id)).toEqual({ id });
       await expect(put(saver, "now", { late: true })).rejects.toMatchObject({ code: "thread_deleted" });
       await expect(saver.setThreadTtl("none", 1)).rejects.toMatchObject({ code: "thread_not_found" });
+      for (const ttl of [-1, 1.5, Number.NaN, 1e300]) {
+        await expect(saver.setThreadTtl("always", ttl)).rejects.toMatchObject({ code: "validation_failed" });
+      }
+      expect(await other.sweepExpired()).toEqual([]);
     });
 
     test("never one with a live lease", async ({ storage }) => {
