@@ -19,7 +19,13 @@ export interface RunWork {
 
 export type RunResult =
   | { outcome: "succeeded"; assistant: Message | null; usage: TokenUsage | null; structured_response?: unknown }
-  | { outcome: "waiting"; interrupts: Interrupt[]; usage?: TokenUsage | null }
+  | {
+      outcome: "waiting";
+      interrupts: Interrupt[];
+      usage?: TokenUsage | null;
+      /** Others of the same step have results, which are messages before the step's checkpoint is there. */
+      finished_beside?: boolean;
+    }
   | { outcome: "drained" };
 
 /** What computes. The engine knows neither graphs nor models; the executor knows neither queues nor leases. */

@@ -148,12 +148,14 @@ async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunR
 
 type Waiting = Extract<RunResult, { outcome: "waiting" }>;
 
-async function suspend(options: RunWorkerOptions, { claimed, lease, log, signal }: RunWork, waiting: Waiting) {
+async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waiting): Promise<void> {
+  const { claimed, session, lease, log, signal } = work;
   await log.flush();
   const event = log.number("interrupt", { interrupts: waiting.interrupts });
   const { usage = null } = waiting;
   const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
   await retryStorage(signal, () => options.storage.suspendRun(lease, [event], delivery, usage));
+  if (waiting.finished_beside) await retryStorage(signal, () => options.storage.rebuildMessages(session.id));
   options.onLeft?.(lease.run_id);
 }
 

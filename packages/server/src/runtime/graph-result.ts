@@ -21,8 +21,10 @@ export interface Finished {
 /** What a graph that has stopped by itself has come to. */
 export async function graphResult(finished: Finished): Promise<RunResult> {
   const { storage, work, usage, custom, state, output } = finished;
-  const interrupts = interruptsOf(state, custom);
-  if (interrupts.length > 0) return { outcome: "waiting", interrupts, usage: usage.total() };
+  const over = asksIn(state).length > 0 ? await finishedTasks(storage, work) : new Set<string>();
+  const interrupts = interruptsOf(state, custom, over);
+  if (interrupts.length > 0)
+    return { outcome: "waiting", interrupts, usage: usage.total(), finished_beside: over.size > 0 };
   const structured = custom ? outputOf(output) : structuredResponse(state.values.messages);
   return {
     outcome: "succeeded",
@@ -32,10 +34,31 @@ export async function graphResult(finished: Finished): Promise<RunResult> {
   };
 }
 
-function interruptsOf({ tasks, next, config }: GraphState, custom: CustomGraph | undefined): Interrupt[] {
-  const asked = tasks.flatMap((task) =>
-    (task.interrupts ?? []).map(({ id = "", value }) => toInterrupt(id, jsonCopy(value, "What the graph asks"))),
-  );
+function asksIn({ tasks }: GraphState): GraphState["tasks"] {
+  return tasks.filter(({ interrupts = [] }) => interrupts.length > 0);
+}
+
+/** What a task has written that is not the end of it. */
+const UNFINISHED = new Set(["__interrupt__", "__resume__", "__error__", "__scheduled__"]);
+
+/**
+ * The tasks of this step that have come to their end. LangGraph shows what a task has asked until the whole step is over,
+ * also of one that was answered and is done.
+ */
+async function finishedTasks(storage: Storage, { claimed }: RunWork): Promise<ReadonlySet<string>> {
+  const saver = await storage.getCheckpointer();
+  const tuple = await saver.getTuple({ configurable: { thread_id: claimed.thread_id } });
+  const ends = (tuple?.pendingWrites ?? []).filter(([, channel]) => !UNFINISHED.has(channel));
+  return new Set(ends.map(([task_id]) => task_id));
+}
+
+function interruptsOf(state: GraphState, custom: CustomGraph | undefined, over: ReadonlySet<string>): Interrupt[] {
+  const { next, config } = state;
+  const asked = asksIn(state)
+    .filter(({ id = "" }) => !over.has(id))
+    .flatMap(({ interrupts = [] }) =>
+      interrupts.map(({ id = "", value }) => toInterrupt(id, jsonCopy(value, "What the graph asks"))),
+    );
   if (asked.length > 0 || next.length === 0 || !custom) return asked;
   // Compiled with interruptBefore or interruptAfter: it asks for nothing but to be let on.
   const id = `breakpoint-${config?.configurable?.checkpoint_id ?? ""}`;

@@ -11,7 +11,7 @@ export interface GraphState {
   values: { messages?: BaseMessage[] };
   /** The nodes that would run now. */
   next: readonly string[];
-  tasks: readonly { name?: string; interrupts?: readonly { id?: string; value?: unknown }[] }[];
+  tasks: readonly { id?: string; name?: string; interrupts?: readonly { id?: string; value?: unknown }[] }[];
   metadata?: { run_id?: unknown; context?: unknown };
   config?: { configurable?: { checkpoint_id?: string } };
 }
