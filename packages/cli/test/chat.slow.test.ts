@@ -52,6 +52,12 @@ describe("chat through a pipe", () => {
     const refused = await chat("Run the command: touch a.txt\nrather not\n", "--agent", "careful");
     expect(refused.errors).toContain('The agent wants to: execute {"command":"touch a.txt"}');
     expect(existsSync(join(dir.path, "a.txt"))).toBe(false);
+    expect(refused.output).not.toContain("the server was interrupted");
+    const unanswered = await chat("Run the command: touch a.txt\n", "--agent", "careful");
+    expect(unanswered).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/waits for your answer; .* --session \S+/),
+    });
     const allowed = await chat("Run the command: touch b.txt\ny\n", "--agent", "careful", "--json");
     expect(existsSync(join(dir.path, "b.txt"))).toBe(true);
     const events = allowed.output

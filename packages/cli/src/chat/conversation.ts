@@ -26,6 +26,7 @@ interface State extends ConversationParts {
   running: boolean;
   /** Whether the last run ended well. */
   succeeded: boolean;
+  aborting: boolean;
   /** The last abort has been answered: a message sent before that would be refused by a run that still waits. */
   stopped: Promise<void>;
   readonly interrupts: Interrupts;
@@ -39,7 +40,14 @@ const HELP = `  /undo     takes back your last message and what came of it
 export async function converse(parts: ConversationParts): Promise<number> {
   const { prompt, say } = parts;
   const interrupts = createInterrupts({ stop: () => stop(state), onLeave: prompt.close, say });
-  const state: State = { ...parts, running: false, succeeded: true, stopped: Promise.resolve(), interrupts };
+  const state: State = {
+    ...parts,
+    running: false,
+    succeeded: true,
+    aborting: false,
+    stopped: Promise.resolve(),
+    interrupts,
+  };
   prompt.onInterrupt(interrupts.notice);
   parts.onGone(interrupts.leave);
   let code = await attempt(state, () => pickUp(state));
@@ -58,6 +66,7 @@ export async function converse(parts: ConversationParts): Promise<number> {
 function stop(state: State): boolean {
   const { running, session, client, prompt, say } = state;
   if (!running || !session) return false;
+  state.aborting = true;
   prompt.cancel(); // what it asked needs no answer any more
   state.stopped = client.abortSession(session.id).then(
     () => undefined,
@@ -136,6 +145,11 @@ async function follow(state: State, stream: RunStream): Promise<readonly Interru
 async function answer(state: State, asked: readonly Interrupt[]) {
   const { client, prompt, say, session } = state;
   const decisions = await askDecisions(asked, prompt, say);
+  if (decisions) state.printer.answered();
+  else if (session && !state.aborting) {
+    say(`  (it waits for your answer; \`cognition chat --session ${session.id}\` goes on with it)`);
+    state.succeeded = false;
+  }
   return decisions && session && client.resumeAndFollow(session.id, { decisions }, followOptions(state));
 }
 
@@ -151,6 +165,7 @@ async function obey({ client, session, say, interrupts }: State, order: string):
 /** Gives the exit code. What the server refused is said, and the conversation goes on. */
 async function attempt(state: State, work: () => Promise<void>): Promise<number> {
   state.succeeded = true;
+  state.aborting = false;
   try {
     await work();
     return state.succeeded ? EXIT.ok : EXIT.failed;

@@ -3,6 +3,8 @@ import { oneLine, plainText } from "../terminal/print.ts";
 
 export interface EventPrinter {
   print(event: SessionEvent): void;
+  /** The user has answered a question: that the run goes on is no news then. */
+  answered(): void;
 }
 
 const ARGUMENTS_SHOWN = 160;
@@ -10,9 +12,10 @@ const RESULT_SHOWN = 400;
 
 /** Shows what an agent says and does as it happens. */
 export function createEventPrinter(output: { write(text: string): unknown }, json: boolean): EventPrinter {
-  if (json) return { print: (event) => void output.write(`${JSON.stringify(event)}\n`) };
+  if (json) return { print: (event) => void output.write(`${JSON.stringify(event)}\n`), answered() {} };
   // Whether something stands on the line already: a note begins on one of its own.
   let inLine = false;
+  let expected = false;
   const say = (text: string) => {
     if (text === "") return;
     output.write(text);
@@ -20,10 +23,14 @@ export function createEventPrinter(output: { write(text: string): unknown }, jso
   };
   const note = (text: string) => say(`${inLine ? "\n" : ""}${text}\n`);
   return {
+    answered() {
+      expected = true;
+    },
     print(event) {
       if (event.event === "reset") note("  (the server's log was set back; earlier text may be gone)");
       else if (event.event === "token") say(plainText(event.data.content));
       else if (event.event === "tool_output") say(plainText(event.data.content));
+      else if (event.event === "status" && event.data.status === "resuming" && expected) expected = false;
       else {
         const text = describe(event);
         if (text !== undefined) note(text);
