@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError, errorEntry, IDEMPOTENCY_KEY_TTL_HOURS, isAppError, type Scope } from "@cognition/contract";
+import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, isAppError, type Scope } from "@cognition/contract";
 import type { IdempotencyStore } from "@cognition/thread";
 import { retryStorage } from "../run/retry-storage.ts";
 import { keyId } from "./key-id.ts";
@@ -68,9 +68,9 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
   };
 }
 
-/** Of what was refused nothing was done. */
+/** Of what was refused nothing was done. Where the storage went away in the middle, nobody knows. */
 function isRefusal(error: unknown): boolean {
-  return isAppError(error) && errorEntry(error.code).status < 500;
+  return isAppError(error) && !isAppError(error, "internal", "storage_unavailable", "storage_closed");
 }
 
 function settle(write: () => Promise<void>): Promise<void> {

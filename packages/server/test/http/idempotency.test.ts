@@ -1,4 +1,4 @@
-import type { Run, Session, Task } from "@cognition/contract";
+import { AppError, type Run, type Session, type Task } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { expect, it, onTestFinished } from "vitest";
 import { problemOf } from "./problem-of.ts";
@@ -82,4 +82,29 @@ it("a key whose request was refused is free at once, also for another body", asy
   const artifact = { name: "n", content: "c", session_id: "nobody" };
   expect(await problemOf(send(artifact))).toMatchObject({ code: "session_not_found" });
   expect((await send({ ...artifact, session_id: (await server.createSession()).id })).status).toBe(201);
+});
+
+it("a key whose request failed half-way is kept until it runs out, for nobody knows what was done", async () => {
+  const storage = await openStorage("memory");
+  onTestFinished(() => storage.close());
+  let lost = true;
+  const unsure: Storage = {
+    ...storage,
+    claimIdempotencyKey: (claim) => storage.claimIdempotencyKey({ ...claim, ttl_ms: 0 }),
+    artifacts: {
+      ...storage.artifacts,
+      createArtifact: async (artifact) => {
+        const made = await storage.artifacts.createArtifact(artifact);
+        if (lost) throw new AppError("storage_unavailable", "The connection broke");
+        return made;
+      },
+    },
+  };
+  const server = await startTestServer({ storage: unsure });
+  const json = { name: "n", content: "c", visibility: "public" };
+  const send = () => server.ask("/artifacts", { method: "POST", json, headers: { "Idempotency-Key": "key" } });
+  expect(await problemOf(send())).toMatchObject({ code: "storage_unavailable" });
+  lost = false;
+  expect((await send()).status).toBe(201);
+  expect((await storage.artifacts.listArtifacts({})).total).toBe(1);
 });

@@ -16,7 +16,7 @@ const REQUEST_HEADERS = [
   "x-api-key",
   "x-request-id",
 ];
-const EXPOSED = "Content-Location, Location, ETag, Retry-After, WWW-Authenticate, X-Request-Id";
+const EXPOSED = "Content-Location, Location, ETag, Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id";
 /** Chromium keeps it for two hours at most, Firefox for a day. */
 const MAX_AGE_S = 7200;
 
