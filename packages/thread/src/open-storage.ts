@@ -9,6 +9,7 @@ import { checkSqlitePath } from "./sql/sqlite-path.ts";
 import { timedDatabase } from "./sql/timed-database.ts";
 import { watchWrites } from "./sql/watched-writes.ts";
 import type { Storage } from "./storage.ts";
+import { storageOptions } from "./storage-options.ts";
 import { type StorageTarget, storageTarget } from "./storage-target.ts";
 
 export interface OpenStorageOptions {
@@ -34,9 +35,12 @@ export interface OpenStorageOptions {
   failpoint?: Failpoint;
 }
 
-/** Opens the storage that the URI names, ready for use. What can't be opened rejects, and leaves nothing behind. */
-export async function openStorage(options: string | OpenStorageOptions = {}): Promise<Storage> {
-  const given = typeof options === "string" ? { uri: options } : options;
+/**
+ * Opens the storage that the URI names, ready for use; `openStorage()` opens the default one. What can't be opened
+ * rejects, and leaves nothing behind.
+ */
+export async function openStorage(...options: [] | [uri: string | OpenStorageOptions]): Promise<Storage> {
+  const given = storageOptions(options);
   const { migrate = true, clock, ids } = given;
   checkNumbers(given);
   const target = storageTarget(given);

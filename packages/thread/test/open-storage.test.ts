@@ -36,6 +36,18 @@ describe("what a URI means", () => {
   });
 
   it.each([
+    ["a variable that holds nothing", undefined, "undefined"],
+    ["null", null, "null"],
+    ["an option that is a variable that holds nothing", { uri: undefined }, "uri is undefined"],
+    ["a URI that is no text", { uri: new URL("postgresql://localhost/db") }, "uri is"],
+    ["an option that there is not", { url: "postgresql://localhost/db" }, "no option url; it takes backend, uri"],
+    ["a list", ["state.db"], "state.db"],
+  ])("%s is refused, rather than taken for the default", async (_, options, named) => {
+    const refused = openStorage(options as unknown as OpenStorageOptions);
+    await expect(refused).rejects.toMatchObject({ code: "invalid_config", message: expect.stringContaining(named) });
+  });
+
+  it.each([
     ["a/b/rel.db", "a/b/rel.db"],
     ["rel.sqlite", "rel.sqlite"],
     ["sqlite:scheme.db", "scheme.db"],
