@@ -13,13 +13,19 @@ const Day = z.iso.date({ error: "must be a day as YYYY-MM-DD" });
 const AgentRef = text("agent_name", MAX_NAME_LENGTH, 1);
 
 /** Days are UTC, both ends included. */
-export const GetUsage = z.strictObject({
-  group_by: UsageGroup.default("day"),
-  from: Day.optional(),
-  to: Day.optional(),
-  session_id: Id.optional(),
-  agent_name: AgentRef.optional(),
-});
+export const GetUsage = z
+  .strictObject({
+    group_by: UsageGroup.default("day"),
+    from: Day.optional(),
+    to: Day.optional(),
+    session_id: Id.optional(),
+    agent_name: AgentRef.optional(),
+  })
+  // Nothing was used between two days in the wrong order, which would pass for an answer.
+  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+    error: "from must not be after to",
+    path: ["from"],
+  });
 export type GetUsage = z.infer<typeof GetUsage>;
 
 const counts = ModelUsage.extend({ runs: z.int().nonnegative() });

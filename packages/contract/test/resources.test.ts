@@ -235,5 +235,7 @@ describe("usage and budgets", () => {
     const twice = [{ max_cost: 1 }, { max_tokens: 1 }];
     expect(refusal(PutBudgets, { budgets: twice }).message).toContain("same agent, session and period");
     expect(refusal(GetUsage, { from: "2026-02-30" }).message).toContain("YYYY-MM-DD");
+    expect(refusal(GetUsage, { from: "2026-02-02", to: "2026-02-01" }).message).toContain("must not be after");
+    expect(GetUsage.parse({ from: "2026-02-01", to: "2026-02-01" })).toMatchObject({ to: "2026-02-01" });
   });
 });
