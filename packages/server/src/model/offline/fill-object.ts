@@ -32,22 +32,7 @@ export function fillObject(
   };
   for (const name of missing) args[name] = fillValue(name, properties[name] ?? {}, source);
   for (const [name, value] of Object.entries(source.found ?? {})) args[name] ??= value;
-  for (const name of source.optional)
-    if (!(name in args)) Object.assign(args, besideName(name, properties[name], text));
   return args;
-}
-
-/** "… and path /src": an optional value that stands beside its name. */
-function besideName(name: string, schema: Schema = {}, text: string): Record<string, unknown> {
-  const words = wordsOf(name).join("[\\s_-]");
-  const { text: masked, reveal } = mask(text);
-  const shape = typeOf(schema) === "array" ? "([^.;]+)" : "(\\S+)";
-  const beside = new RegExp(`(?:\\bwith|\\band|,)\\s+(?:the\\s+|an?\\s+)?${words}\\s+(?:of\\s+)?${shape}`, "i").exec(
-    masked,
-  );
-  const value = beside?.[1] && coerceValue(reveal(beside[1].replace(/[,;:]$/, "")), schema);
-  if (value === undefined || value === "") return {};
-  return schema.enum && !schema.enum.includes(value) ? {} : { [name]: value };
 }
 
 function fillValue(name: string, schema: Schema, source: Source): unknown {

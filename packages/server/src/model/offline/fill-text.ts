@@ -36,7 +36,13 @@ export function fillText(name: string, schema: Schema, source: Source): string {
     if (found) return found;
   }
   if (PATH_NAME.test(key)) return fillPath(key, schema, source);
-  return nearText(name, source) ?? source.quotes.shift() ?? takeRest(source);
+  return nearText(name, source) ?? source.quotes.shift() ?? keyOf(key, source) ?? takeRest(source);
+}
+
+/** "Remember that my favourite colour is blue" has no name of its own: one is made of its first words. */
+function keyOf(key: string, source: Source): string | undefined {
+  if (!/^(?:key|slug)$/.test(key) || source.wanted < 2) return undefined;
+  return wordsOf(source.rest).slice(0, 4).join("-") || undefined;
 }
 
 function fillPath(key: string, schema: Schema, { text, turn, quotes }: Source): string {

@@ -1,7 +1,7 @@
 import { wordsOf } from "./offline-tool.ts";
 import { mask } from "./phrase.ts";
 
-/** Values that a text gives by name: `city=Paris`, `city: "Paris"`, `limit is 3`, `with max results set to 5`. */
+/** Values that a text gives by name: `city=Paris`, `city: "Paris"`, `limit is 3`, `with city Paris and days 3`. */
 export function readNamedValues(
   text: string,
   names: readonly string[],
@@ -32,7 +32,16 @@ function marksOf(name: string, masked: string): Mark[] {
     `(?<![\\w.-])["'\`]?${words}["'\`]?\\s*(?:=|:(?!/)|\\s(?:is|set to|equals|equal to|being)\\s)\\s*`,
     "gi",
   );
-  return [...masked.matchAll(pattern)].map((match) => ({ name, from: match.index, to: match.index + match[0].length }));
+  // "with title Crash and labels bug": a name after such a word needs no sign.
+  const paired = new RegExp(
+    `(?<=\\b(?:with|and)\\s+(?:the\\s+|an?\\s+)?|,\\s+)${words}\\s+(?:of\\s+)?(?=[^\\s=:])(?!(?:is|set to|equals|equal to|being|and|with)\\s)`,
+    "gi",
+  );
+  return [...masked.matchAll(pattern), ...masked.matchAll(paired)].map((match) => ({
+    name,
+    from: match.index,
+    to: match.index + match[0].length,
+  }));
 }
 
 function trimList(raw: string): string {

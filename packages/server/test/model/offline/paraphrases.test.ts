@@ -8,7 +8,13 @@ const ISSUE = {
   type: "function",
   function: { name: "tracker_create_issue", description: "Creates an issue.", parameters },
 };
-const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE];
+const keyed = {
+  type: "object",
+  properties: { key: { type: "string" }, content: { type: "string" } },
+  required: ["key", "content"],
+};
+const REMEMBER = { type: "function", function: { name: "remember", description: "Keeps a fact.", parameters: keyed } };
+const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE, REMEMBER];
 
 async function calls(sentence: string): Promise<unknown[]> {
   return (await ask(sentence, { tools })).calls.map(({ name, args }) => [name, args]);
@@ -62,6 +68,15 @@ describe("other ways to say it", () => {
     ["Run ```sh\necho one\necho two\n```", [run("echo one\necho two")]],
     ["Run the tests with npm test", [run("npm test")]],
     ["First run pwd. Then list the files.", [run("pwd"), ["ls", { path: "/" }]]],
+    [
+      "Remember that my favourite colour is blue",
+      [["remember", { key: "my-favourite-colour-is", content: "my favourite colour is blue" }]],
+    ],
+    ["Use the remember tool with key tea and content green", [["remember", { key: "tea", content: "green" }]]],
+    [
+      "Use sendEmail with to bob@example.com, subject Hi and body How are you",
+      [["sendEmail", { to: "bob@example.com", subject: "Hi", body: "How are you" }]],
+    ],
     ["Find TODO comments", [["grep", { pattern: "TODO" }]]],
     ['Find all occurrences of "foo bar"', [["grep", { pattern: "foo bar" }]]],
     ['Use the grep tool with pattern "a|b" and path /src', [["grep", { pattern: "a|b", path: "/src" }]]],
