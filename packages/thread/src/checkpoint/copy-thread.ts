@@ -21,9 +21,13 @@ export async function copyThread(
   ctx: SqlContext,
   from: string,
   to: string,
-  options: { checkpoint_id?: string },
+  { checkpoint_id, ...unknown }: { checkpoint_id?: string },
 ): Promise<void> {
-  await ctx.db.transaction(() => copyThreadBody(ctx, from, to, options));
+  const [name] = Object.keys(unknown);
+  // As none it would copy what came after the checkpoint that was meant.
+  if (name !== undefined)
+    throw new AppError("validation_failed", `copyThread has no option ${name}, only checkpoint_id`);
+  await ctx.db.transaction(() => copyThreadBody(ctx, from, to, checkpoint_id === undefined ? {} : { checkpoint_id }));
 }
 
 export function* copyThreadBody(

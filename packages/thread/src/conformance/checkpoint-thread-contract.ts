@@ -177,6 +177,9 @@ function names(test: (name: string, body: Parameters<typeof withStorage>[1]) => 
       for (const to of ["", "x".repeat(256)]) {
         await expect(saver.copyThread("t", to)).rejects.toMatchObject({ code: "validation_failed" });
       }
+      const misspelt = saver.copyThread("t", "copy", { checkpointId: "c" } as object);
+      await expect(misspelt).rejects.toMatchObject({ code: "validation_failed" });
+      expect(await read(saver, "copy")).toBeUndefined();
     });
   });
 }
