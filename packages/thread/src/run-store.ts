@@ -128,9 +128,16 @@ export interface RunStore {
   releaseRun(lease: Lease): Promise<void>;
   /**
    * running → waiting_for_approval, with its events and what it has used so far; the lease ends. A run that somebody wants
-   * aborted does not wait: it is refused with `aborted`, stays running, and its owner ends it.
+   * aborted does not wait: it is refused with `aborted`, stays running, and its owner ends it. With `rebuild`, results that no
+   * checkpoint holds yet, of calls beside the one that asks, are among the session's messages in the same commit.
    */
-  suspendRun(lease: Lease, events: NewEvent[], delivery?: NewDelivery, usage?: Run["usage"]): Promise<Run>;
+  suspendRun(
+    lease: Lease,
+    events: NewEvent[],
+    delivery?: NewDelivery,
+    usage?: Run["usage"],
+    rebuild?: boolean,
+  ): Promise<Run>;
   /**
    * waiting_for_approval → queued with a new input, or with what the function makes of the old one (it may be asked
    * twice). Two racing answers: one wins, the other gets `already_answered`; also if the run has asked again meanwhile,

@@ -149,13 +149,13 @@ async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunR
 type Waiting = Extract<RunResult, { outcome: "waiting" }>;
 
 async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waiting): Promise<void> {
-  const { claimed, session, lease, log, signal } = work;
+  const { claimed, lease, log, signal } = work;
   await log.flush();
   const event = log.number("interrupt", { interrupts: waiting.interrupts });
   const { usage = null } = waiting;
   const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
-  await retryStorage(signal, () => options.storage.suspendRun(lease, [event], delivery, usage));
-  if (waiting.finished_beside) await retryStorage(signal, () => options.storage.rebuildMessages(session.id));
+  const { finished_beside = false } = waiting;
+  await retryStorage(signal, () => options.storage.suspendRun(lease, [event], delivery, usage, finished_beside));
   options.onLeft?.(lease.run_id);
 }
 

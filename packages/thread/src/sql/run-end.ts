@@ -12,6 +12,7 @@ import { insertEvents, storedEvents } from "./event-rows.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
+import { rebuildMessages } from "./message-projection.ts";
 import { type RunRow, toRun } from "./run-row.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
@@ -51,6 +52,8 @@ export interface Leaving {
   delivery?: NewDelivery | undefined;
   /** Of a run that ends: what it has used in all. */
   usage?: Run["usage"] | undefined;
+  /** The messages are made anew from all that is stored, rather than looked up. */
+  rebuild?: boolean | undefined;
 }
 
 /**
@@ -61,7 +64,7 @@ export async function leaveRun(ctx: SqlContext, lease: WriterLease, leaving: Lea
   const batch = { run_id: lease.run_id, events: leaving.events, created_at: ctx.now() };
   const attempt = (projected: Checked["projected"]) =>
     writeLeased(ctx.db, lease, () => ctx.db.transaction(() => leave(ctx, lease, { ...leaving, projected }, batch)));
-  const { run, event_seq } = await attempt(lease.projected).catch(async (error) => {
+  const { run, event_seq } = await attempt(leaving.rebuild ? undefined : lease.projected).catch(async (error) => {
     if (error !== ROWS_DIFFER && error !== COUNT_DIFFERS) throw error;
     await repairProjection(ctx, lease, error);
     return attempt(undefined);
@@ -92,6 +95,7 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): 
     ...(leaving.session_status ? [setSessionStatus(ctx, session_id, leaving.session_status)] : []),
   ]);
   if (projected) requireProjected(projected, found);
+  if (leaving.rebuild) yield* rebuildMessages(ctx, session_id);
   return { run: toRun(row), event_seq };
 }
 

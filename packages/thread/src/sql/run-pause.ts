@@ -25,13 +25,14 @@ export async function suspendRun(
   events: readonly NewEvent[],
   delivery?: NewDelivery,
   usage?: Run["usage"],
+  rebuild?: boolean,
 ): Promise<Run> {
   events.forEach(refuseEnd);
   const used = usage ? { usage: jsonText(usage, "usage") } : {};
   const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD, ...used };
   const change = changeUnlessAborted(ctx, lease, columns);
   try {
-    return await leaveRun(ctx, lease, { change, session_status: "waiting_for_approval", events, delivery });
+    return await leaveRun(ctx, lease, { change, session_status: "waiting_for_approval", events, delivery, rebuild });
   } catch (error) {
     throw isAppError(error, "stale_epoch") && (await isToBeAborted(ctx, lease)) ? abortedMeanwhile(lease) : error;
   }

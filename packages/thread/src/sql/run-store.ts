@@ -54,7 +54,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
     claimRun: (claim) => claimRun(ctx, claim),
     renewLease: (lease, lease_ms) => renewLease(ctx, lease, lease_ms),
     releaseRun: (lease) => releaseRun(ctx, lease),
-    suspendRun: (lease, events, delivery, usage) => suspendRun(ctx, lease, events, delivery, usage),
+    suspendRun: (...suspension) => suspendRun(ctx, ...suspension),
     resumeRun: (run_id, input, attempt) => resumeRun(ctx, run_id, input, attempt),
     listWaitingRuns: (filter) => listWaitingRuns(ctx, filter),
     requestAbort: (session_id, run_id, delivery) => requestAbort(ctx, session_id, run_id, delivery),

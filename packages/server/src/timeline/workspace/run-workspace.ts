@@ -98,8 +98,9 @@ async function patiently(
   let told = false;
   await retryStorage(signal, () =>
     store().catch((error) => {
-      if (!told) onError(error);
-      told = true;
+      const waits = isAppError(error, "storage_unavailable");
+      if (waits && !told) onError(error);
+      told ||= waits;
       throw error;
     }),
   );
