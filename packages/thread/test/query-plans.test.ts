@@ -51,7 +51,10 @@ const BROUGHT = /^SCAN (\d+ |\d+-ROW |)(CONSTANT|VALUES)|VIRTUAL TABLE|^SCAN (v|
 test("never goes through a whole table, which would cost more with every conversation there is", () => {
   const db = new DatabaseSync(":memory:");
   for (const sql of schema) db.exec(sql);
-  const queries = [...statements].map((sql) => sql.replaceAll(/\s+/g, " ").trim());
+  // Once in a database's life, and of columns that may be gone after it.
+  const migrating = new Set(schema);
+  const asked = [...statements].filter((sql) => !migrating.has(sql));
+  const queries = asked.map((sql) => sql.replaceAll(/\s+/g, " ").trim());
   const scans = queries
     .filter((sql) => /^(select|insert|update|delete|with)\b/.test(sql) && !LISTS.test(sql))
     .flatMap((sql) => {
