@@ -51,16 +51,18 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
 function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange[]): Tx<TaskChanged> {
   const { db, now } = ctx;
   const scope = scopeText(task.scope);
-  const [found] = yield [findTask(db, scope, task)];
+  const ofWorkspace = wanted.some((change) => "workspace" in change);
+  const [found] = yield [findTask(db, scope, task, ofWorkspace)];
   const open = found?.rows[0];
   if (!open) throw taskCompleted(task.task_id);
-  const before: WorkspaceData = { ...newWorkspace(""), ...JSON.parse(open["workspace_data"] as string) };
+  // A message does not ask for the workspace, which may be long.
+  const before = ofWorkspace ? toWorkspace(open["workspace_data"] as string) : undefined;
   let workspace = before;
   const changed: TaskChanged = { messages: [] };
   for (const change of wanted) {
     if ("message" in change) {
       changed.messages.push(yield* appendMessage(ctx, scope, { ...change.message, session_id: task.conversation_id }));
-    } else if ("workspace" in change) workspace = change.workspace(workspace);
+    } else if ("workspace" in change) workspace = change.workspace(workspace as WorkspaceData);
     else changed.profile = yield* changeProfile(ctx, scope, task.user_id, change.profile);
   }
   if (workspace !== before) {
@@ -68,16 +70,20 @@ function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange
     const update = db.q.updateTable("task_workspaces").set(row);
     yield* changes(update.where("scope", "=", scope).where("task_id", "=", task.task_id));
   }
-  return wanted.some((change) => "workspace" in change) ? { ...changed, workspace } : changed;
+  return workspace ? { ...changed, workspace } : changed;
 }
 
+function toWorkspace(data: string): WorkspaceData {
+  return { ...newWorkspace(""), ...JSON.parse(data) };
+}
+
+const FOUND = "from task_workspaces where scope = ? and task_id = ? and user_id = ? and conversation_id = ?";
+
 /** Not locked: whoever changes or completes a task holds its conversation's thread. */
-function findTask({ dialect }: Database, scope: string, { task_id, user_id, conversation_id }: TaskRef): Statement {
+function findTask({ dialect }: Database, scope: string, task: TaskRef, withWorkspace: boolean): Statement {
+  const { task_id, user_id, conversation_id } = task;
   return {
-    sql: placeholders(
-      dialect,
-      "select workspace_data from task_workspaces where scope = ? and task_id = ? and user_id = ? and conversation_id = ?",
-    ),
+    sql: placeholders(dialect, `select ${withWorkspace ? "workspace_data" : "task_id"} ${FOUND}`),
     params: [scope, task_id, user_id, conversation_id],
     prepare: true,
   };
