@@ -22,8 +22,6 @@ export interface SessionFilter {
   /** Every predicate must match; keys and values may hold any character. */
   metadata_filters?: Record<string, string>;
   status?: Session["status"];
-  /** The one on this thread. */
-  thread_id?: string;
 }
 
 export type SessionPatch = Partial<

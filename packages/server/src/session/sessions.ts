@@ -15,7 +15,7 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
-import { createOnce } from "./create-once.ts";
+import { makeOnce } from "./make-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
 import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
 
@@ -37,7 +37,8 @@ export interface SessionsOptions {
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
 export interface Sessions {
-  create(session: CreateSession, scope?: Scope): Promise<Session>;
+  /** With an id, what an earlier try made under it is the answer too. */
+  create(session: CreateSession, scope?: Scope, id?: string): Promise<Session>;
   get(session_id: string, scope?: Scope): Promise<Session>;
   list(query: ListSessions, scope?: Scope): Promise<SessionPage>;
   update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session>;
@@ -53,12 +54,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     return (await storage.getSession(session_id, scope)) ?? notFound(session_id);
   }
 
-  async function create({ idempotency_key: key, workspace_path: given, ...fields }: CreateSession, scope: Scope = {}) {
+  async function create(asked: CreateSession, scope: Scope = {}, id?: string): Promise<Session> {
+    const { idempotency_key: _, workspace_path: given, ...fields } = asked;
     await agents.requireForSession(fields.agent_name, scope);
     if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
     const workspace_path = await folderFor(options, given);
-    const asked = { ...fields, workspace_path, scopes: scope };
-    const session = await (key === undefined ? storage.createSession(asked) : createOnce(storage, asked, key));
+    const wanted = { ...fields, workspace_path, scopes: scope, ...(id !== undefined && { id }) };
+    const session = await makeOnce(
+      id,
+      () => storage.createSession(wanted),
+      (made) => find(made, scope),
+    );
     await mkdir(workspaceOf(root, session), { recursive: true });
     return presentSession(root, session);
   }

@@ -4,11 +4,11 @@ import type { SessionFilter } from "../session-store.ts";
 import type { Database } from "./database.ts";
 import { scopeText } from "./scope.ts";
 
-const FILTERS = "filter_scopes, metadata_filters, scope, status or thread_id";
+const FILTERS = "filter_scopes, metadata_filters, scope or status";
 
 /** What must hold of `sessions s`, each part on its own. */
 export function sessionConditions(db: Database, filter: SessionFilter): Expression<SqlBool>[] {
-  const { filter_scopes = {}, metadata_filters = {}, scope, status, thread_id, ...unknown } = filter;
+  const { filter_scopes = {}, metadata_filters = {}, scope, status, ...unknown } = filter;
   const [name] = Object.keys(unknown);
   // As "no filter" it would show the sessions of every scope.
   if (name !== undefined)
@@ -18,7 +18,6 @@ export function sessionConditions(db: Database, filter: SessionFilter): Expressi
     ...Object.entries(metadata_filters).map(([key, value]) => hasMember(db, "s.metadata", key, value)),
     ...(scope === undefined ? [] : [sql<SqlBool>`s.scope = ${scopeText(scope)}`]),
     ...(status === undefined ? [] : [sql<SqlBool>`s.status = ${status}`]),
-    ...(thread_id === undefined ? [] : [sql<SqlBool>`s.thread_id = ${thread_id}`]),
   ];
 }
 

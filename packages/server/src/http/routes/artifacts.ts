@@ -10,8 +10,8 @@ import {
   type Scope,
 } from "@cognition/contract";
 import type { ArtifactReader, ArtifactStore, Storage } from "@cognition/thread";
+import { makeOnce } from "../../session/make-once.ts";
 import type { Call, Handlers } from "../handler.ts";
-import { makeOnce } from "../make-once.ts";
 import { cursorOf, cursorPage, cursorSlice, NOT_OURS, uuidCursorOf, wrongCursor } from "./page.ts";
 
 type Names =

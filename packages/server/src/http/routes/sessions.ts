@@ -11,7 +11,7 @@ type Names = "createSession" | "listSessions" | "getSession" | "updateSession" |
 
 export function sessionRoutes({ sessions, engine }: SessionRoutes): Pick<Handlers, Names> {
   return {
-    createSession: ({ body, scope }) => sessions.create(body, scope),
+    createSession: ({ body, scope, key_id }) => sessions.create(body, scope, key_id),
     listSessions: ({ query, scope }) => sessions.list(query, scope),
     getSession: ({ params, scope }) => sessions.get(params.id, scope),
     updateSession: ({ params, body, scope }) => sessions.update(params.id, body, scope),

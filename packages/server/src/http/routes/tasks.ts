@@ -1,7 +1,7 @@
 import { isAppError, type Scope, type Task } from "@cognition/contract";
 import type { State, Tasks } from "@cognition/thread";
+import { makeOnce } from "../../session/make-once.ts";
 import type { Handlers } from "../handler.ts";
-import { makeOnce } from "../make-once.ts";
 import { requireOwnUser } from "../own-user.ts";
 
 type Names = "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask";

@@ -1,9 +1,9 @@
 import type { Scope, Session } from "@cognition/contract";
 import { AppError } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
+import { makeOnce } from "../../session/make-once.ts";
 import type { Timeline } from "../../timeline/timeline.ts";
 import type { Handlers } from "../handler.ts";
-import { makeOnce } from "../make-once.ts";
 
 export interface TimelineRoutes {
   readonly storage: Pick<Storage, "getSession">;
