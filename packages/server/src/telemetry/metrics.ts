@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { CircuitBreaker } from "@cognition/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { answerWithin } from "../run/answer-within.ts";
 import type { ObserveRun } from "../run/run-observer.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 
@@ -116,15 +116,8 @@ function addGauges(registry: Registry, sources: MetricSources): void {
 const ANSWER_WITHIN_MS = 2_500;
 
 /** While the storage is gone or hangs, a node's own figures are what is needed most. */
-async function answered<T>(ask: () => Promise<T>, otherwise: () => T): Promise<T> {
-  const done = new AbortController();
-  const deadline = delay(ANSWER_WITHIN_MS, undefined, { signal: done.signal }).then(otherwise);
-  try {
-    return await Promise.race([ask().catch(otherwise), deadline]);
-  } finally {
-    deadline.catch(() => undefined); // not needed any more
-    done.abort();
-  }
+function answered<T>(ask: () => Promise<T>, otherwise: () => T): Promise<T> {
+  return answerWithin(ANSWER_WITHIN_MS, ask().catch(otherwise), otherwise);
 }
 
 const OPENNESS: Record<CircuitBreaker["state"], number> = { closed: 0, half_open: 0.5, open: 1 };

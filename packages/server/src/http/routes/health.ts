@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Health } from "@cognition/contract";
 import type { Storage, StorageHealth } from "@cognition/thread";
 import type { ModelRegistry } from "../../model/model-registry.ts";
+import { answerWithin } from "../../run/answer-within.ts";
 import type { RunEngine } from "../../run/run-engine.ts";
 import type { Sandboxes } from "../../sandbox/sandbox.ts";
 import type { Handlers } from "../handler.ts";
@@ -41,16 +41,12 @@ function brokenStorage(error: string | undefined): string {
 /** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
 const ANSWER_WITHIN_MS = 2_500;
 
-async function checkStorage(storage: Storage): Promise<Pick<StorageHealth, "ok" | "error" | "latency_ms">> {
-  const late = new AbortController();
-  const unanswered = { ok: false, latency_ms: ANSWER_WITHIN_MS, error: `no answer within ${ANSWER_WITHIN_MS} ms` };
-  const deadline = delay(ANSWER_WITHIN_MS, unanswered, { signal: late.signal });
-  deadline.catch(() => undefined); // not needed any more
-  try {
-    return await Promise.race([storage.healthCheck(), deadline]);
-  } finally {
-    late.abort();
-  }
+type Answer = Pick<StorageHealth, "ok" | "error" | "latency_ms">;
+
+function checkStorage(storage: Storage): Promise<Answer> {
+  const error = `no answer within ${ANSWER_WITHIN_MS} ms`;
+  const unanswered = () => ({ ok: false, latency_ms: ANSWER_WITHIN_MS, error });
+  return answerWithin<Answer>(ANSWER_WITHIN_MS, storage.healthCheck(), unanswered);
 }
 
 async function describe(options: HealthRoutes, admin: boolean): Promise<Health> {
