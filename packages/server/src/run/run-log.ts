@@ -1,6 +1,16 @@
 import type { CheckpointSaver, ClaimedRun, NewEvent, WriterLease } from "@cognition/thread";
 import type { RunObserver } from "./run-observer.ts";
 
+/** A piece of what a model says. */
+export interface TextPiece {
+  message_id: string;
+  agent?: string;
+  content: string;
+}
+
+/** So many pieces of a text that come at once are events of their own. Nobody reads faster: the rest is joined to the last. */
+const PIECES_AT_ONCE = 8;
+
 /** The events of one run, numbered by the run itself and committed in the order in which they were given. */
 export interface RunLog {
   /** Keeps the event until the next one or the next checkpoint, to be committed with it. */
@@ -9,7 +19,7 @@ export interface RunLog {
    * For what comes by the hundred: committed together with whatever else this turn of the event loop brings, or with the
    * next event or checkpoint, if that comes first. Call `release` before anything is stored that presupposes it.
    */
-  stream(event: NewEvent["event"], data: Record<string, unknown>): void;
+  stream(event: "token" | "reasoning", piece: TextPiece): void;
   /** Writes what is held, now. */
   release(): void;
   /** What is held, for somebody else to commit. */
@@ -59,8 +69,10 @@ export function createRunLog(
     takeHeld,
     release,
     hold: (event, data) => void held.push(number(event, data)),
-    stream: (event, data) => {
-      held.push(number(event, data));
+    stream: (event, piece) => {
+      const last = held.length < PIECES_AT_ONCE ? undefined : held.at(-1);
+      if (last?.event === event && last.data["message_id"] === piece.message_id) last.data["content"] += piece.content;
+      else held.push(number(event, { ...piece }));
       releasing ??= setImmediate(release);
     },
     emit: (event, data) => write([...takeHeld(), number(event, data)]),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, isAppError, type TokenUsage } from "@cognition/contract";
-import { LEASE, type Storage } from "@cognition/thread";
+import { LEASE, nextTurn, type Storage } from "@cognition/thread";
 import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph";
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
@@ -9,13 +9,14 @@ import { lastUsage } from "../run/last-usage.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
 import { branchAtParent } from "./branch-at-parent.ts";
-import { createBudgetHandler } from "./budget-handler.ts";
+import { createBudgetHooks } from "./budget-hooks.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult, lastAssistant } from "./graph-result.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import { createNodeFiles } from "./node-files.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
+import { RunCallbacks } from "./run-callbacks.ts";
 import { type GraphState, NO_STATE } from "./run-graph.ts";
 import { emptyScope, inRun, type RunScope } from "./run-scope.ts";
 import { settleCustomGraph } from "./settle-custom-graph.ts";
@@ -145,6 +146,8 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const given = graphInput(input, work.claimed.run_id, state, custom);
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
+    // Runs that have come this far in the same turn of the event loop go on in step.
+    await nextTurn();
     const { output, asks } = await drive(one, given, withContext(config, context));
     // An agent of ours that asked for nothing has come to its end: its last values are where it stands.
     const ended = !custom && !asks;
@@ -181,12 +184,15 @@ async function drive({ agent, scope }: Running, given: unknown, config: object):
 
 function configFor({ scope, events, agent }: Running) {
   const { work, budget } = scope;
-  const budgeted = createBudgetHandler(budget, agent.usageOf);
+  const callbacks = new RunCallbacks({
+    models: [events.hooks, createBudgetHooks(budget, agent.usageOf)],
+    ...(agent.custom ? { tools: createToolEvents(scope), chains: createNodeFiles(scope) } : {}),
+  });
   const { thread_id, run_id } = work.claimed;
   return {
     ...agent.config,
     configurable: { thread_id, [LEASE]: work.lease },
-    callbacks: [events.handler, budgeted, ...(agent.custom ? [createToolEvents(scope), createNodeFiles(scope)] : [])],
+    callbacks: [callbacks],
     durability: "sync" as const,
     metadata: { run_id },
     signal: work.signal,

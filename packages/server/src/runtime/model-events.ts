@@ -1,8 +1,8 @@
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
 import type { CallUsage } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
+import type { ModelHooks } from "./run-callbacks.ts";
 import { textOf } from "./text-of.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
@@ -15,7 +15,7 @@ interface Saying {
 }
 
 export interface ModelEvents {
-  handler: BaseCallbackHandler;
+  hooks: ModelHooks;
   /** The last text of the session's own agent, which no checkpoint may hold yet. */
   unfinished(): { message_id: string; text: string; ended: boolean } | undefined;
 }
@@ -40,7 +40,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
   let last: Saying | undefined;
   const { log } = work;
 
-  const handler = BaseCallbackHandler.fromMethods({
+  const hooks: ModelHooks = {
     handleChatModelStart: (_llm, _messages, runId, _parent, _extra, tags, metadata) => {
       if (tags?.includes(NOT_FOR_THE_STREAM)) return;
       const name = metadata?.["lc_agent_name"] as string | undefined;
@@ -79,13 +79,10 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       if (saying.has(runId)) work.observer?.modelEnded(runId, { error });
       saying.delete(runId);
     },
-  });
-  handler.awaitHandlers = true;
-  // Without this LangChain asks the model for its whole answer at once, unless somebody reads the graph's stream.
-  Object.assign(handler, { lc_prefer_streaming: true });
+  };
 
   return {
-    handler,
+    hooks,
     unfinished: () => (last && last.text !== "" ? last : undefined),
   };
 }

@@ -1,5 +1,5 @@
 import { isAppError } from "@cognition/contract";
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { ChainHooks } from "./run-callbacks.ts";
 import type { RunScope } from "./run-scope.ts";
 
 /** LangGraph marks the runs of its nodes and tasks so; what they are made of carries other tags. */
@@ -9,7 +9,7 @@ const STEP_TAG = "graph:step:";
  * Takes in what a node of a user's own graph has written by itself, before the checkpoint of its step is stored: a
  * rewind to it brings these files back too.
  */
-export function createNodeFiles({ workspace }: Pick<RunScope, "workspace">): BaseCallbackHandler {
+export function createNodeFiles({ workspace }: Pick<RunScope, "workspace">): ChainHooks {
   const nodes = new Set<string>();
 
   async function ended(runId: string): Promise<void> {
@@ -22,13 +22,11 @@ export function createNodeFiles({ workspace }: Pick<RunScope, "workspace">): Bas
     }
   }
 
-  const handler = BaseCallbackHandler.fromMethods({
+  return {
     handleChainStart: (_chain, _inputs, runId, _runType, tags) => {
       if (tags?.some((tag) => tag.startsWith(STEP_TAG))) nodes.add(runId);
     },
     handleChainEnd: (_outputs, runId) => ended(runId),
     handleChainError: (_error, runId) => ended(runId),
-  });
-  handler.awaitHandlers = true;
-  return handler;
+  };
 }

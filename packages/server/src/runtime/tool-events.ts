@@ -1,8 +1,8 @@
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
 import { messageIn } from "./journal-result.ts";
 import { jsonCopy } from "./json-copy.ts";
+import type { ToolHooks } from "./run-callbacks.ts";
 import { currentCall, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";
 
@@ -10,11 +10,11 @@ import { textOf } from "./text-of.ts";
  * Tells of the tools that a user's own graph calls by itself. Those that are wrapped for the journal, which knows more,
  * are told by it.
  */
-export function createToolEvents({ work, root_agent }: RunScope): BaseCallbackHandler {
+export function createToolEvents({ work, root_agent }: RunScope): ToolHooks {
   const { log } = work;
   const open = new Map<string, { id: string; about: { agent?: string } }>();
 
-  const handler = BaseCallbackHandler.fromMethods({
+  return {
     handleToolStart: (_tool, input, runId, _parent, _tags, metadata, runName, toolCallId) => {
       if (currentCall()) return;
       const agent = metadata?.["lc_agent_name"];
@@ -36,14 +36,11 @@ export function createToolEvents({ work, root_agent }: RunScope): BaseCallbackHa
       if (!call || isGraphBubbleUp(error)) return; // it asks a human, and begins anew with the answer
       tell(call, error instanceof Error ? error.message : String(error), work.signal.aborted ? "aborted" : "error");
     },
-  });
-  handler.awaitHandlers = true;
+  };
 
   function tell({ id, about }: { id: string; about: object }, output: string, outcome: "ok" | "error" | "aborted") {
     log.emit("tool_result", { ...about, tool_call_id: id, output, exit_code: null, outcome });
   }
-
-  return handler;
 }
 
 function argsOf(input: string): Record<string, unknown> {

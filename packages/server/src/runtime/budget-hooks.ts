@@ -1,10 +1,10 @@
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import type { BudgetHold, RunBudget } from "../budget/run-budget.ts";
 import { estimateCost } from "../model/price-table.ts";
 import { estimateMessageTokens, estimateTokens } from "../model/token-estimate.ts";
 import type { CallUsage } from "../model/usage.ts";
+import type { ModelHooks } from "./run-callbacks.ts";
 
 interface Call {
   hold: BudgetHold;
@@ -19,12 +19,12 @@ const OUTPUT_TOKENS = 1_000;
 
 /**
  * Around every model call of a run, its subagents' and a user's own graph's too: reserves before it, settles after it.
- * LangChain waits for this handler before it calls the model, which then finds its signal aborted where there was no room.
+ * LangChain waits for it before it calls the model, which then finds its signal aborted where there was no room.
  */
-export function createBudgetHandler(
+export function createBudgetHooks(
   budget: RunBudget,
   usageOf: (message: AIMessage) => CallUsage | undefined,
-): BaseCallbackHandler {
+): ModelHooks {
   const calls = new Map<string, Call>();
 
   async function settle(runId: string, spent: (call: Call) => { tokens: number; cost: number | null }): Promise<void> {
@@ -33,7 +33,7 @@ export function createBudgetHandler(
     if (call) await budget.settle(call.hold, spent(call));
   }
 
-  const handler = BaseCallbackHandler.fromMethods({
+  return {
     handleChatModelStart: async (_llm, messages, runId, _parent, extra, _tags, metadata) => {
       const input_tokens = estimateMessageTokens(messages.flat());
       const { provider, model } = modelOf(extra, metadata);
@@ -50,9 +50,7 @@ export function createBudgetHandler(
     // What had begun to answer is paid for; what had not was most likely never begun.
     handleLLMError: (_error, runId) =>
       settle(runId, (call) => (call.characters > 0 ? estimated(call) : { tokens: 0, cost: 0 })),
-  });
-  handler.awaitHandlers = true;
-  return handler;
+  };
 }
 
 function modelOf(extra: Record<string, unknown> | undefined, metadata: Record<string, unknown> | undefined) {
