@@ -50,7 +50,6 @@ export {
   type TreeEntry,
 } from "./snapshot/tree.ts";
 export type * from "./snapshot-store.ts";
-export { nextTurn } from "./sql/next-turn.ts";
 export { backupSqlite, type SqliteBackupOptions } from "./sql/sqlite-backup.ts";
 export { unifiedDiff } from "./sql/unified-diff.ts";
 export type * from "./storage.ts";

@@ -157,6 +157,6 @@ export interface RunStore {
    * where there may be something to claim. It may come late, twice or never. Gives the way to stop.
    */
   watchRuns(onNews: (session_id: string | null) => void): Promise<() => void>;
-  /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. */
-  finishRun(lease: Lease, end: RunEnd): Promise<Run>;
+  /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. Says too whether others wait in the session's queue. */
+  finishRun(lease: Lease, end: RunEnd): Promise<{ run: Run; others_wait: boolean }>;
 }

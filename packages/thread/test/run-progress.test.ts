@@ -35,7 +35,7 @@ describe.each(databases)("a run's progress on $name", ({ create }) => {
     expect(counts).toEqual([0, 1, 2, 0, 1, 0]);
     expect(lease.run).toMatchObject({ attempt: 6, checkpoint_id: "c2" });
     await moveHead(ctx, thread_id, "c3");
-    expect(await runs.finishRun(lease, endOf("succeeded"))).toMatchObject({ id: run.id, checkpoint_id: "c3" });
+    expect((await runs.finishRun(lease, endOf("succeeded"))).run).toMatchObject({ id: run.id, checkpoint_id: "c3" });
     ctx.feed.close();
     await ctx.db.close();
     await remove();

@@ -20,8 +20,11 @@ export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #active = new Map<string, RunHandle>();
   readonly #shares = createScopeShares();
+  readonly #asking = new Set<Promise<boolean>>();
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
+  /** Places that claims under way may take. */
+  #taken = 0;
   #again = false;
   #told: string[] = [];
   #maybeMore = false;
@@ -45,17 +48,29 @@ export class ClaimLoop {
   /** Something may be there to claim: of this session, or who knows what. */
   wake(session_id?: string): void {
     if (!this.#timer) return;
+    if (session_id !== undefined && this.#claimAtOnce(session_id)) return;
     this.#again = true;
     if (session_id === undefined) this.#maybeMore = true;
     else this.#told.push(session_id);
     this.#goOn();
   }
 
+  /** Whoever is told of while there is room waits for no other claim: where commits are shared, it is in the one that admits it. */
+  #claimAtOnce(session_id: string): boolean {
+    if (this.#full || this.#roomNow() < 1) return false;
+    const asking = this.#claimTogether([session_id]).finally(() => {
+      this.#asking.delete(asking);
+      if (this.#full) this.wake(); // for want of this place, perhaps
+    });
+    this.#asking.add(asking);
+    return true;
+  }
+
   /** Claims no more; resolves when what was being claimed has begun. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    await this.#claiming;
+    await Promise.all([this.#claiming, ...this.#asking]);
   }
 
   /** Resolves when nothing of the session is being worked on here any more. */
@@ -116,16 +131,22 @@ export class ClaimLoop {
   /** No more than would bring a scope to its half: past it, who else waits has to be asked each time. */
   #roomNow(): number {
     const { max_runs } = this.#options;
-    return Math.min(max_runs - this.#active.size, Math.max(1, Math.floor(max_runs / 2 - this.#shares.largest())));
+    const share = Math.max(1, Math.floor(max_runs / 2 - this.#shares.largest()));
+    return Math.min(max_runs - this.#active.size, share) - this.#taken;
   }
 
   /** Whether there were so many, and so may be more. */
   async #claimTogether(sessions: readonly (string | undefined)[]): Promise<boolean> {
-    await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
-    const asked = performance.now();
-    const claimed = await Promise.all(sessions.map((session_id) => this.#claimOne(session_id)));
-    for (const one of claimed) if (one) this.#begin(one, asked);
-    return !claimed.includes(null);
+    this.#taken += sessions.length;
+    try {
+      await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
+      const asked = performance.now();
+      const claimed = await Promise.all(sessions.map((session_id) => this.#claimOne(session_id)));
+      for (const one of claimed) if (one) this.#begin(one, asked);
+      return !claimed.includes(null);
+    } finally {
+      this.#taken -= sessions.length;
+    }
   }
 
   /**
@@ -150,11 +171,11 @@ export class ClaimLoop {
     const handle = this.#options.begin(claimed, asked);
     this.#active.set(handle.run_id, handle);
     const leave = this.#shares.enter(handle.scopes);
-    void handle.finished.then(() => {
+    void handle.finished.then((moreWaits) => {
       leave();
       // After a lost lease the same run may be here twice, for as long as the first one takes to stop.
       if (this.#active.get(handle.run_id) === handle) this.#active.delete(handle.run_id);
-      this.wake(handle.session_id); // the thread's next run may begin
+      if (moreWaits) this.wake(handle.session_id); // the thread's next run may begin
       if (this.#full) this.wake(); // and a place is free
     });
   }

@@ -74,7 +74,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   }
 
   function stopAborted({ ended, marked }: AbortedRuns): void {
-    for (const id of ended) options.onLeft?.(id);
+    if (ended.length > 0) options.onOwed?.(); // or not, which is seen there
     for (const id of marked) active.get(id)?.abort();
   }
 

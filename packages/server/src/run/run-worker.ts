@@ -19,8 +19,8 @@ export interface RunWorkerOptions {
   max_stalled_attempts: number;
   /** The callback that the run's end or pause owes, if any; in the same commit. */
   deliveryOf?: (run: Pick<ClaimedRun, "run" | "callback_url">, left: LeftAs) => NewDelivery | undefined;
-  /** Told when a run's end or pause is durable. */
-  onLeft?: (run_id: string) => void;
+  /** Told when such a callback is in the outbox. */
+  onOwed?: () => void;
   onError: (error: unknown, run_id: string) => void;
 }
 
@@ -37,8 +37,11 @@ export interface RunHandle {
   look(): void;
   /** Takes back a lease that ran out unnoticed, if nobody else has it. */
   catchUp(): Promise<void> | undefined;
-  finished: Promise<void>;
+  finished: Promise<MoreWaits>;
 }
+
+/** Whether another run of the thread waits for its turn, as far as is known: true where nobody has looked. */
+export type MoreWaits = boolean;
 
 const ABORTED = new AppError("aborted", "The run was aborted");
 const LEAVING = new AppError("draining", "The node is shutting down; another one goes on with the run");
@@ -62,7 +65,10 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
   });
   if (claimed.abort_requested) stop.abort(ABORTED);
   const finished = work(options, claimed, { lease, signal: stop.signal, drain: drain.signal })
-    .catch((error) => options.onError(error, run_id))
+    .catch((error) => {
+      options.onError(error, run_id);
+      return true;
+    })
     .finally(heartbeat.stop);
   return {
     run_id,
@@ -79,10 +85,10 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
 
 type Signals = Pick<RunWork, "lease" | "signal" | "drain">;
 
-async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Signals): Promise<void> {
+async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Signals): Promise<MoreWaits> {
   const { storage, saver } = options;
   const session = await storage.getSession(claimed.run.session_id);
-  if (!session) return; // deleted between the claim and now, and its runs with it
+  if (!session) return false; // deleted between the claim and now, and its runs with it
   const observer = options.observe?.(claimed, session);
   const log = createRunLog(saver, claimed, signals.lease, observer);
   signals.lease.takeEvents = (step) => [...log.takeHeld(), log.number("checkpoint", { ...step })];
@@ -92,17 +98,18 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
   };
   const runWork: RunWork = { claimed, session, log, observer, ...signals };
   try {
-    await workThrough(options, runWork);
+    return await workThrough(options, runWork);
   } catch (error) {
     if (!isAppError(error, ...AWAY)) throw error;
     options.onError(error, claimed.run_id);
     await handBack(options.storage, runWork); // its end, or its question, could not be stored: the next attempt comes to it again
+    return true;
   } finally {
     observer?.closed();
   }
 }
 
-async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise<void> {
+async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise<MoreWaits> {
   const { claimed, session, signal } = runWork;
   let result: RunResult;
   try {
@@ -111,10 +118,9 @@ async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise
     signal.throwIfAborted();
     result = await options.executor.execute(runWork);
   } catch (error) {
-    await endBadly(options, runWork, error);
-    return;
+    return endBadly(options, runWork, error);
   }
-  await endWell(options, runWork, result);
+  return endWell(options, runWork, result);
 }
 
 async function announce(storage: Storage, claimed: ClaimedRun, session: Session, { log }: RunWork): Promise<void> {
@@ -129,26 +135,27 @@ async function announce(storage: Storage, claimed: ClaimedRun, session: Session,
     });
 }
 
-async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunResult): Promise<void> {
+async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunResult): Promise<MoreWaits> {
   const { storage } = options;
   const { lease, log } = runWork;
   if (result.outcome === "drained") {
     await log.flush();
     await storage.releaseRun(lease);
-  } else if (result.outcome === "waiting") {
-    await suspend(options, runWork, result).catch((error) => {
+    return true;
+  }
+  if (result.outcome === "waiting") {
+    return suspend(options, runWork, result).catch((error) => {
       if (!isAppError(error, "aborted")) throw error;
       return endBadly(options, runWork, ABORTED); // while it was about to ask
     });
-  } else {
-    const { outcome, ...rest } = result;
-    await finish(options, runWork, { status: outcome, ...rest });
   }
+  const { outcome, ...rest } = result;
+  return finish(options, runWork, { status: outcome, ...rest });
 }
 
 type Waiting = Extract<RunResult, { outcome: "waiting" }>;
 
-async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waiting): Promise<void> {
+async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waiting): Promise<MoreWaits> {
   const { claimed, lease, log, signal } = work;
   await log.flush();
   const event = log.number("interrupt", { interrupts: waiting.interrupts });
@@ -156,25 +163,26 @@ async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waitin
   const delivery = options.deliveryOf?.(claimed, { status: "waiting", usage });
   const { finished_beside = false } = waiting;
   await retryStorage(signal, () => options.storage.suspendRun(lease, [event], delivery, usage, finished_beside));
-  options.onLeft?.(lease.run_id);
+  if (delivery) options.onOwed?.();
+  return false; // nothing begins before its answer
 }
 
-async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<void> {
+async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<MoreWaits> {
   const { signal, lease } = runWork;
   const cause = signal.aborted ? signal.reason : error;
   if (isAppError(cause, "draining")) {
     await options.storage.releaseRun(lease);
-    return;
+    return true;
   }
   if (isAppError(cause, ...NOT_THE_RUNS)) {
     options.onError(cause, lease.run_id); // not a word more in its name: whoever claims it next goes on with it
     if (isAppError(cause, ...AWAY)) await handBack(options.storage, runWork);
-    return;
+    return true;
   }
   const status = cause === ABORTED ? "aborted" : "failed";
   if (status === "failed") options.onError(error, lease.run_id);
   const settled = await settle(options, runWork, status);
-  await finish(options, runWork, { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) });
+  return finish(options, runWork, { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) });
 }
 
 /** What can't be settled, because its agent can't be opened any more, ends all the same: or its thread would wait for ever. */
@@ -189,12 +197,12 @@ async function settle(options: RunWorkerOptions, runWork: RunWork, status: "abor
 }
 
 /** The events so far are durable before the run's end is; the end itself is one commit. */
-async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWork, end: EndOf): Promise<void> {
+async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWork, end: EndOf): Promise<MoreWaits> {
   await log.flush();
   const events = endEvents(log, end);
   const { status, error, usage } = end;
   const delivery = options.deliveryOf?.(claimed, end);
-  await retryStorage(undefined, () =>
+  const { others_wait } = await retryStorage(undefined, () =>
     options.storage.finishRun(lease, {
       status,
       events,
@@ -203,5 +211,6 @@ async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWor
       ...(delivery ? { delivery } : {}),
     }),
   );
-  options.onLeft?.(lease.run_id);
+  if (delivery) options.onOwed?.();
+  return others_wait;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, isAppError, type TokenUsage } from "@cognition/contract";
-import { LEASE, nextTurn, type Storage } from "@cognition/thread";
+import { LEASE, type Storage } from "@cognition/thread";
 import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph";
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
@@ -13,6 +13,7 @@ import { createBudgetHooks } from "./budget-hooks.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult, lastAssistant } from "./graph-result.ts";
+import { createInStep } from "./in-step.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import { createNodeFiles } from "./node-files.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
@@ -51,6 +52,7 @@ interface Running {
 /** Runs agents on threads, with LangGraph. */
 export function createGraphExecutor({ storage, openAgent, workspaces, budgets }: GraphExecutorOptions): Executor {
   const running = new WeakMap<RunWork, Running>();
+  const inStep = createInStep();
 
   async function open(work: RunWork): Promise<Running & { input: RunInput }> {
     const input = parseInput(work);
@@ -89,6 +91,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
   return {
     execute: async (work) => {
       const { input, ...one } = await open(work);
+      await inStep();
       return withinBudget(one.scope.budget, () => inRun(one.scope, () => execute(storage, one, input)));
     },
     settle: async (work) => {
@@ -146,8 +149,6 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const given = graphInput(input, work.claimed.run_id, state, custom);
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
-    // Runs that have come this far in the same turn of the event loop go on in step.
-    await nextTurn();
     const { output, asks } = await drive(one, given, withContext(config, context));
     // An agent of ours that asked for nothing has come to its end: its last values are where it stands.
     const ended = !custom && !asks;

@@ -17,8 +17,8 @@ export interface WebhooksOptions {
 }
 
 export interface Webhooks extends Pick<WebhookSender, "start" | "stop" | "wake"> {
-  /** What the run engine asks: whether an address may be called, what a run owes at its end, and that it has ended. */
-  readonly hooks: Required<Pick<RunEngineOptions, "checkCallback" | "deliveryOf" | "onLeft">>;
+  /** What the run engine asks: whether an address may be called, what a run owes at its end, and that it is owed. */
+  readonly hooks: Required<Pick<RunEngineOptions, "checkCallback" | "deliveryOf" | "onOwed">>;
 }
 
 /** Callbacks: from the run's end, through the outbox, to whoever asked to be told. */
@@ -32,7 +32,7 @@ export function createWebhooks({ storage, settings, onError }: WebhooksOptions):
     hooks: {
       checkCallback: createCallbackCheck(createAddressGuard(allow)),
       deliveryOf: createDeliveryOf({ now: () => new Date() }),
-      onLeft: () => sender.wake(),
+      onOwed: sender.wake,
     },
   };
 }

@@ -88,6 +88,21 @@ function untilDrained({ drain }: RunWork): Promise<RunResult> {
 }
 
 describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend) => {
+  it("goes on with the next in line as soon as a run has ended, whoever admitted it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const execute = async () => {
+      await gate.promise;
+      return SUCCEEDED;
+    };
+    const { storage, engine } = await start(backend, execute, { poll_ms: 60_000 });
+    const { id } = await storage.createSession({});
+    await submit(engine, id);
+    await expect.poll(() => engine.active.length).toBe(1);
+    await storage.createRun({ session_id: id, input: { content: "as another node would" } });
+    gate.resolve();
+    expect((await eventsUntilDone(storage, id, 2)).filter(({ event }) => event === "done")).toHaveLength(2);
+  });
+
   it("takes a message to its one end, each event in the log before the next", async () => {
     const { storage, engine } = await start(backend, async ({ log }) => {
       for (const content of ["a", "b", "c"]) log.emit("token", { content });

@@ -59,7 +59,7 @@ export function eventCompactionContract(open: OpenStorage): void {
       for (const { session_id, lease } of [ended, running, waiting]) {
         await storage.appendEvents({ session_id, lease, events: [token("a"), token("b")] });
       }
-      const run = await storage.finishRun(ended.lease, endOf("succeeded"));
+      const { run } = await storage.finishRun(ended.lease, endOf("succeeded"));
       await storage.suspendRun(waiting.lease, []);
       const end = new Date(run.finished_at ?? "");
       expect(await storage.compactEvents(end)).toEqual({ runs: 0, folded: 0 });

@@ -22,7 +22,7 @@ export function runEndContract(open: OpenStorage): void {
       const { session_id, lease } = await startRun(storage);
       const delivery = { url: "https://example.com/", payload: { status: "done" } };
       const error = { code: "model_failed", message: "it said no" } as const;
-      const run = await storage.finishRun(lease, { ...endOf("failed", token("x")), usage: USAGE, error, delivery });
+      const { run } = await storage.finishRun(lease, { ...endOf("failed", token("x")), usage: USAGE, error, delivery });
       expect(run).toMatchObject({ id: lease.run_id, status: "failed", usage: USAGE, error });
       expect(run.finished_at).not.toBeNull();
       const after = reopen ? await reopen() : storage;
@@ -35,9 +35,19 @@ export function runEndContract(open: OpenStorage): void {
     test("succeeded and aborted leave the session active", async ({ storage }) => {
       for (const status of ["succeeded", "aborted"] as const) {
         const { session_id, lease } = await startRun(storage);
-        expect(await storage.finishRun(lease, endOf(status))).toMatchObject({ status, error: null, usage: null });
+        const { run } = await storage.finishRun(lease, endOf(status));
+        expect(run).toMatchObject({ status, error: null, usage: null });
         expect(await storage.getSession(session_id)).toMatchObject({ status: "active" });
       }
+    });
+
+    test("says whether others wait for their turn in the same session", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await startRun(storage); // another session's
+      await storage.createRun({ session_id, input: {} });
+      expect(await storage.finishRun(lease, endOf("succeeded"))).toMatchObject({ others_wait: true });
+      const next = await claim(storage);
+      expect(await storage.finishRun(next, endOf("succeeded"))).toMatchObject({ others_wait: false });
     });
 
     test("a second end, and whatever else comes after the end, is refused", async ({ storage }) => {

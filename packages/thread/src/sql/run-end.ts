@@ -13,7 +13,7 @@ import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
 import { rebuildMessages } from "./message-projection.ts";
-import { type RunRow, toRun } from "./run-row.ts";
+import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 import { insertUsage } from "./usage-store.ts";
@@ -21,7 +21,11 @@ import { insertUsage } from "./usage-store.ts";
 /** Where the run stands when it is left: where one that resumes it goes on. */
 export const HEAD = sql<string | null>`(select t.head from threads t where t.pk = runs.thread)`;
 
-export async function finishRun(ctx: SqlContext, lease: Lease, end: RunEnd): Promise<Run> {
+export async function finishRun(
+  ctx: SqlContext,
+  lease: Lease,
+  end: RunEnd,
+): Promise<{ run: Run; others_wait: boolean }> {
   requireOneEnd(end);
   const change = endRunning(ctx.db, {
     run_id: lease.run_id,
@@ -60,23 +64,30 @@ export interface Leaving {
  * The run stops running: its new state, its events, the outbox row, the session's status and the lease's end at once. The
  * message rows that it leaves are those of its checkpoints; if somebody has changed them meanwhile, they are rebuilt first.
  */
-export async function leaveRun(ctx: SqlContext, lease: WriterLease, leaving: Leaving): Promise<Run> {
+export async function leaveRun(ctx: SqlContext, lease: WriterLease, leaving: Leaving): Promise<Left> {
   const batch = { run_id: lease.run_id, events: leaving.events, created_at: ctx.now() };
   const attempt = (projected: Checked["projected"]) =>
     writeLeased(ctx.db, lease, () => ctx.db.transaction(() => leave(ctx, lease, { ...leaving, projected }, batch)));
-  const { run, event_seq } = await attempt(leaving.rebuild ? undefined : lease.projected).catch(async (error) => {
+  const { event_seq, ...left } = await attempt(leaving.rebuild ? undefined : lease.projected).catch(async (error) => {
     if (error !== ROWS_DIFFER && error !== COUNT_DIFFERS) throw error;
     await repairProjection(ctx, lease, error);
     return attempt(undefined);
   });
-  ctx.feed.publish(run.session_id, storedEvents({ ...batch, session_id: run.session_id }, event_seq));
-  return run;
+  const { session_id } = left.run;
+  ctx.feed.publish(session_id, storedEvents({ ...batch, session_id }, event_seq));
+  return left;
+}
+
+interface Left {
+  run: Run;
+  /** Others of the session are queued. */
+  others_wait: boolean;
 }
 
 type Batch = { run_id: string; events: readonly NewEvent[]; created_at: string };
 type Checked = Leaving & { projected: WriterLease["projected"] | undefined };
 
-function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): Tx<{ run: Run; event_seq: number }> {
+function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): Tx<Left & { event_seq: number }> {
   const { db } = ctx;
   const { projected } = leaving;
   const [thread, left] = yield* all([
@@ -87,7 +98,8 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): 
   const thread_id = thread?.rows[0]?.thread_id as string;
   const event_seq = thread?.rows[0]?.event_seq as number;
   const { session_id, scope } = row;
-  const [found] = yield* all([
+  const [queued, found] = yield* all([
+    selectQueued(db, { session_id }),
     ...(projected ? [selectProjected(db, projected)] : []),
     ...insertEvents(db.dialect, { ...batch, thread_id }),
     ...(leaving.delivery ? [insertDelivery(ctx, leaving.delivery, { session_id, run_id: row.id, scope })] : []),
@@ -96,8 +108,18 @@ function* leave(ctx: SqlContext, lease: Lease, leaving: Checked, batch: Batch): 
   ]);
   if (projected) requireProjected(projected, found);
   if (leaving.rebuild) yield* rebuildMessages(ctx, session_id);
-  return { run: toRun(row), event_seq };
+  return { run: toRun(row), event_seq, others_wait: queued?.rows.length === 1 };
 }
+
+const selectQueued = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q
+    .selectFrom("runs")
+    .select("id")
+    .where("session_id", "=", session_id)
+    .where(IS_OPEN)
+    .where("status", "=", "queued")
+    .limit(1),
+);
 
 /** Compare-and-set: from running under this very lease, or not at all. */
 function running({ q }: Pick<Database, "q">, { run_id, epoch }: Lease, columns: RunChange) {

@@ -32,7 +32,14 @@ export async function suspendRun(
   const columns = { status: "waiting_for_approval", stalled_attempts: 0, checkpoint_id: HEAD, ...used };
   const change = changeUnlessAborted(ctx, lease, columns);
   try {
-    return await leaveRun(ctx, lease, { change, session_status: "waiting_for_approval", events, delivery, rebuild });
+    const left = await leaveRun(ctx, lease, {
+      change,
+      session_status: "waiting_for_approval",
+      events,
+      delivery,
+      rebuild,
+    });
+    return left.run;
   } catch (error) {
     throw isAppError(error, "stale_epoch") && (await isToBeAborted(ctx, lease)) ? abortedMeanwhile(lease) : error;
   }
