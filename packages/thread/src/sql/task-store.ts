@@ -7,13 +7,14 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
+import { insertMessage } from "./message-store.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { changeProfile } from "./profile-store.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, type Statement, type Tx } from "./statement.ts";
 import { completeTask, findCompletedTask } from "./task-complete.ts";
 import { loadTask, taskOfConversation } from "./task-load.ts";
-import { appendMessage } from "./task-message.ts";
+import { appendMessages, isAppended } from "./task-message.ts";
 import { startTask } from "./task-start.ts";
 import { writeConversation } from "./write-conversation.ts";
 
@@ -23,6 +24,7 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
     startTask: (task) => startTask(ctx, task),
     loadTask: (task) => loadTask(db, task),
     changeTask: async (task, wanted) => {
+      if (wanted.every(isAppended)) return appendMessages(ctx, task, wanted);
       try {
         return await writeConversation(db, task.conversation_id, () => changeTask(ctx, task, wanted));
       } catch (error) {
@@ -61,7 +63,7 @@ function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange
   const changed: TaskChanged = { messages: [] };
   for (const change of wanted) {
     if ("message" in change) {
-      changed.messages.push(yield* appendMessage(ctx, scope, { ...change.message, session_id: task.conversation_id }));
+      changed.messages.push(yield* insertMessage(ctx, { ...change.message, session_id: task.conversation_id }));
     } else if ("workspace" in change) workspace = change.workspace(workspace as WorkspaceData);
     else changed.profile = yield* changeProfile(ctx, scope, task.user_id, change.profile);
   }
