@@ -1,5 +1,6 @@
 import { AgentName, AppError } from "@cognition/contract";
 import type { CheckpointSaver } from "@cognition/thread";
+import { Pregel } from "@langchain/langgraph/pregel";
 import type { AgentDefinition } from "../agent/agent-definition.ts";
 import { loadExport } from "../file/load-export.ts";
 import type { RunGraph } from "./run-graph.ts";
@@ -12,6 +13,8 @@ export interface CustomGraph {
   /** The channels that its input may have; undefined where the input is one value (the functional API). */
   readonly inputs: readonly string[] | undefined;
   readonly hasMessages: boolean;
+  /** Its stream tells of every pause. One of another version of LangGraph is asked where it stands. */
+  readonly tellsPauses: boolean;
 }
 
 /** A compiled graph, a function that makes one, or where a module exports either: `./graphs/support.ts#graph`. */
@@ -64,6 +67,7 @@ function toCustomGraph(name: string, value: unknown, checkpointer: CheckpointSav
     graph,
     inputs,
     hasMessages: inputs?.includes("messages") ?? false,
+    tellsPauses: compiled instanceof Pregel,
   };
 }
 

@@ -150,8 +150,8 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
     const { output, asks } = await drive(one, given, withContext(config, context));
-    // An agent of ours that asked for nothing has come to its end: its last values are where it stands.
-    const ended = !custom && !asks;
+    // What asked for nothing has come to its end: its last values are where it stands.
+    const ended = !asks && (custom?.tellsPauses ?? true);
     if (ended) await work.log.flush();
     const after = ended ? { ...NO_STATE, values: output as GraphState["values"] } : await graph.getState(config);
     return await graphResult({ storage, work, usage, custom, output, state: after });

@@ -1,4 +1,4 @@
-import { type BigIntStats, realpathSync } from "node:fs";
+import { type BigIntStats, lstatSync, realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -31,13 +31,14 @@ export function resolveProtectedPaths(root: string, names: ProtectedPathNames): 
  * takes a tenth of a millisecond for each, and every run asks for several.
  */
 export function resolveExisting(path: string): string {
+  const parent = dirname(path);
   try {
-    return realpathSync.native(path);
+    // Most are not there, and an error with its stack costs more than the look.
+    if (lstatSync(path, { throwIfNoEntry: false })) return realpathSync.native(path);
   } catch (error) {
-    const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) return path;
-    return join(resolveExisting(parent), basename(path));
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return path;
   }
+  return parent === path ? path : join(resolveExisting(parent), basename(path));
 }
 
 export function isAtOrBelow(path: string, folder: string): boolean {

@@ -16,23 +16,23 @@ export interface FolderSync {
   found(session: WorkspacePlace, folder: string): Promise<string | undefined>;
   /**
    * Brings the folder there. With `overwrite`, also over what nobody knows of; otherwise that is kept beside it. Says
-   * whether it stood there already.
+   * whether it stood there already, and then whether nothing is in it.
    */
   bring(
     session: WorkspacePlace,
     folder: string,
     to: string,
     as: { own: boolean; overwrite: boolean },
-  ): Promise<boolean>;
+  ): Promise<{ there: boolean; empty: boolean }>;
 }
 
 export function createFolderSync(parts: RunWorkspaceParts, now: () => number): FolderSync {
   const { store, thread, markers } = parts;
 
+  const isEmpty = (folder: string) => isEmptyFolder(folder, ".cognition");
+
   async function found(session: WorkspacePlace, folder: string): Promise<string | undefined> {
-    const marked = await markers.read(session.id, folder);
-    if (marked !== undefined) return marked;
-    return isEmptyFolder(folder, ".cognition") ? EMPTY_TREE : undefined;
+    return (await markers.read(session.id, folder)) ?? (isEmpty(folder) ? EMPTY_TREE : undefined);
   }
 
   /** What nobody knows of is kept beside what takes its place. */
@@ -46,8 +46,10 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
     standing: async ({ thread_id }) => (await store.currentSnapshot(thread_id)) ?? EMPTY_TREE,
     found,
     bring: async (session, folder, to, { own, overwrite }) => {
-      const from = await found(session, folder);
-      if (from === to) return true;
+      const marked = await markers.read(session.id, folder);
+      const empty = (marked ?? EMPTY_TREE) === EMPTY_TREE && isEmpty(folder);
+      const from = marked ?? (empty ? EMPTY_TREE : undefined);
+      if (from === to) return { there: true, empty };
       // A folder that others work in and that we know nothing of is taken as it is.
       if (from !== undefined || own) {
         const changes = await createStoredTrees(store, session.scopes).diff(from ?? EMPTY_TREE, to);
@@ -56,7 +58,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
         await applyRestore(parts, restore);
       }
       await markers.write(session.id, folder, to);
-      return false;
+      return { there: false, empty: false };
     },
   };
 }

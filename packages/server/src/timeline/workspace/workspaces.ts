@@ -4,7 +4,6 @@ import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
-import { isEmptyFolder } from "./empty-folder.ts";
 import { createFolderMarkers } from "./folder-marker.ts";
 import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
 import { toBytes } from "./held-folder.ts";
@@ -72,9 +71,8 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       // Before its turn: under the lease nobody else moves it, and whoever shares the folder need not wait for the answer.
       const stood = await sync.standing(session);
       return inTurn(session, async (folder) => {
-        const there = await sync.bring(session, folder, stood, { own, overwrite: false });
-        const empty = there && stood === EMPTY_TREE && isEmptyFolder(folder);
-        return openRunWorkspace(parts, { session, lease, folder, stood, own, empty });
+        const { there, empty } = await sync.bring(session, folder, stood, { own, overwrite: false });
+        return openRunWorkspace(parts, { session, lease, folder, stood, own, empty: there && empty });
       });
     },
     plan: async (session, from, to) => {
