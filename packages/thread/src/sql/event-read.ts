@@ -93,17 +93,20 @@ export async function readEvents({ db }: SqlContext, query: EventQuery): Promise
   };
 }
 
+const selectLast = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q
+    .selectFrom("sessions")
+    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+    .select("threads.event_seq")
+    .where("sessions.id", "=", session_id)
+    .where("threads.deleted_at", "is", null),
+);
+
 export async function lastEventId({ db }: SqlContext, session_id: string): Promise<number> {
-  const [thread] = await db.read(
-    db.q
-      .selectFrom("sessions")
-      .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-      .select("threads.event_seq")
-      .where("sessions.id", "=", session_id)
-      .where("threads.deleted_at", "is", null),
-  );
+  const [found] = await db.readAll([selectLast(db, { session_id })]);
+  const thread = found?.rows[0];
   if (!thread) throw new AppError("session_not_found", `There is no session ${session_id}`);
-  return thread.event_seq;
+  return thread.event_seq as number;
 }
 
 export async function countEvents(

@@ -2,9 +2,10 @@ import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, IdempotencyKey, parseInput } from 
 import { sql } from "kysely";
 import type { IdempotencyStore } from "../idempotency-store.ts";
 import type { SqlContext } from "./context.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
 import { scopeText } from "./scope.ts";
-import { changes, first, type Tx } from "./statement.ts";
+import { all, changes, first, type Tx } from "./statement.ts";
 
 const DEFAULT_TTL_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
 
@@ -45,27 +46,39 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
   };
 }
 
+interface KeyRow {
+  scope: string;
+  key: string;
+  body_hash: string;
+  ttl_ms: number;
+  created_at: string;
+}
+
+/** One row for a key that was not there or whose time is over, with the moment since which the same request is at work. */
+const insertUnlessKnown = fixedQuery<KeyRow>(({ q, dialect }, row) => {
+  const nowMs = sql.raw(dialect.nowMs);
+  const fresh = { body_hash: row.body_hash, response: null, expires_at: sql<number>`${nowMs} + ${row.ttl_ms}` };
+  const isRepeated = sql`idempotency_keys.response is null and idempotency_keys.body_hash = ${row.body_hash}`;
+  const since = sql<string>`case when ${isRepeated} then idempotency_keys.created_at else ${row.created_at} end`;
+  return q
+    .insertInto("idempotency_keys")
+    .values({ scope: row.scope, key: row.key, created_at: row.created_at, ...fresh })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["scope", "key"])
+        .doUpdateSet({ ...fresh, created_at: since })
+        .where("idempotency_keys.expires_at", "<=", sql<number>`${nowMs}`),
+    )
+    .returning("created_at");
+});
+
 /** The insert is the lock, also when it finds a row and changes nothing: what is read after it can't go away meanwhile. */
 export function* claimKey({ db, now }: SqlContext, claim: Claim): Tx<ClaimState> {
   const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
   const scope = scopeText(claim.scope);
-  const nowMs = sql.raw(db.dialect.nowMs);
-  const created_at = now();
-  const fresh = { body_hash, response: null, expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
-  const insert = db.q.insertInto("idempotency_keys").values({ scope, key, created_at, ...fresh });
-  const isRepeated = sql`idempotency_keys.response is null and idempotency_keys.body_hash = ${body_hash}`;
-  const since = sql<string>`case when ${isRepeated} then idempotency_keys.created_at else ${created_at} end`;
-  const mine = yield* first(
-    insert
-      .onConflict((conflict) =>
-        conflict
-          .columns(["scope", "key"])
-          .doUpdateSet({ ...fresh, created_at: since })
-          .where("idempotency_keys.expires_at", "<=", sql<number>`${nowMs}`),
-      )
-      .returning("created_at"),
-  );
-  if (mine) return { state: "new", since: mine.created_at };
+  const [claimed] = yield* all([insertUnlessKnown(db, { scope, key, body_hash, ttl_ms, created_at: now() })]);
+  const since = claimed?.rows[0]?.created_at as string | undefined;
+  if (since !== undefined) return { state: "new", since };
   const known = yield* first(
     db.q.selectFrom("idempotency_keys").selectAll().where("scope", "=", scope).where("key", "=", key),
   );

@@ -220,6 +220,9 @@ const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
 );
 
 function* remember({ db }: SqlContext, key: string, scope: string, response: AdmittedRun): Tx<void> {
-  const row = db.q.updateTable("idempotency_keys").set({ response: JSON.stringify(response) });
-  yield* all([statement(row.where("scope", "=", scope).where("key", "=", key))]);
+  yield* all([saveResponse(db, { scope, key, response: JSON.stringify(response) })]);
 }
+
+const saveResponse = fixedQuery<{ scope: string; key: string; response: string }>(({ q }, { scope, key, response }) =>
+  q.updateTable("idempotency_keys").set({ response }).where("scope", "=", scope).where("key", "=", key),
+);
