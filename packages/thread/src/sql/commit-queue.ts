@@ -10,6 +10,8 @@ const RETRY_MS = 5;
 
 interface Job {
   body: () => Tx<unknown>;
+  /** Where the same one writes again and again. */
+  writer: string | undefined;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -38,7 +40,7 @@ export class CommitQueue {
   add<T>(body: () => Tx<T>, writer?: string): Promise<T> {
     if (writer !== undefined) this.#gathering.note(writer);
     return new Promise<T>((resolve, reject) => {
-      this.#jobs.push({ body, resolve: resolve as (value: unknown) => void, reject });
+      this.#jobs.push({ body, writer, resolve: resolve as (value: unknown) => void, reject });
       this.#flushing ??= nextTurn().then(() => this.#flush());
     });
   }
@@ -56,14 +58,23 @@ export class CommitQueue {
   async #flush(): Promise<void> {
     while (this.#jobs.length > 0) {
       await this.#gathering.gather(() => this.#jobs.length);
-      for (const outcome of await this.#commitWaiting()) {
-        if ("error" in outcome) outcome.job.reject(this.#connection.toStorageError(outcome.error));
-        else outcome.job.resolve(outcome.value);
-      }
+      const outcomes = await this.#commitWaiting();
+      // Whoever writes again and again works on when the others have been answered: a request is heard before it.
+      const ofWriters = outcomes.filter(({ job }) => job.writer !== undefined);
+      this.#settle(outcomes.filter(({ job }) => job.writer === undefined));
+      if (ofWriters.length > 0 && ofWriters.length < outcomes.length) await nextTurn();
+      this.#settle(ofWriters);
       // What the callers just resolved want to write next joins the next commit.
       if (this.#jobs.length > 0) await nextTurn();
     }
     this.#flushing = undefined;
+  }
+
+  #settle(outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) {
+      if ("error" in outcome) outcome.job.reject(this.#connection.toStorageError(outcome.error));
+      else outcome.job.resolve(outcome.value);
+    }
   }
 
   async #commitWaiting(): Promise<Outcome[]> {
