@@ -128,10 +128,11 @@ export class ClaimLoop {
     }
   }
 
-  /** No more than would bring a scope to its half: past it, who else waits has to be asked each time. */
+  /** No more than would bring a scope to its half. Past it, each claim asks first whether anybody else waits. */
   #roomNow(): number {
     const { max_runs } = this.#options;
-    const share = Math.max(1, Math.floor(max_runs / 2 - this.#shares.largest()));
+    const toHalf = max_runs / 2 - this.#shares.largest();
+    const share = toHalf > 0 ? Math.max(1, Math.floor(toHalf)) : max_runs;
     return Math.min(max_runs - this.#active.size, share) - this.#taken;
   }
 

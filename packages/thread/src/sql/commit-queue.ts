@@ -7,6 +7,8 @@ import type { Tx } from "./statement.ts";
 import { WriteGathering } from "./write-gathering.ts";
 
 const RETRY_MS = 5;
+/** So many writers go on in one turn of the event loop: of more, requests would be heard too late. */
+const SIDE_BY_SIDE = 20;
 
 interface Job {
   body: () => Tx<unknown>;
@@ -62,8 +64,10 @@ export class CommitQueue {
       // Whoever writes again and again works on when the others have been answered: a request is heard before it.
       const ofWriters = outcomes.filter(({ job }) => job.writer !== undefined);
       this.#settle(outcomes.filter(({ job }) => job.writer === undefined));
-      if (ofWriters.length > 0 && ofWriters.length < outcomes.length) await nextTurn();
-      this.#settle(ofWriters);
+      for (let i = 0; i < ofWriters.length; i += SIDE_BY_SIDE) {
+        if (i > 0 || ofWriters.length < outcomes.length) await nextTurn();
+        this.#settle(ofWriters.slice(i, i + SIDE_BY_SIDE));
+      }
       // What the callers just resolved want to write next joins the next commit.
       if (this.#jobs.length > 0) await nextTurn();
     }
