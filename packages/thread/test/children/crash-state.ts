@@ -5,7 +5,13 @@ import { createTasks } from "../../src/task/tasks.ts";
 import { input, say } from "./parent.ts";
 
 /** Does one write and is killed at the given point of it, as a power cut would. */
-const { uri, what, point, sql } = input<{ uri: string; what: string; point: string; sql?: string }>();
+const { uri, what, point, sql, alone } = input<{
+  uri: string;
+  what: string;
+  point: string;
+  sql?: string;
+  alone?: boolean;
+}>();
 let armed = false;
 const failpoint: Failpoint = (reached, statement = "") => {
   const here = reached === point && (sql === undefined || statement.includes(sql));
@@ -24,7 +30,7 @@ if (what === "chat") {
   const state = await tasks.continueTask({ task_id: what });
   armed = true;
   void tasks.addMessage(state, "user", "killed");
-  void tasks.addGoal(state, "killed");
+  if (!alone) void tasks.addGoal(state, "killed");
   if (point === "commit" || sql?.includes("task_workspaces")) await tasks.completeTask(state);
   await tasks.flush(state);
 }

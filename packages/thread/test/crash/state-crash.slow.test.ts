@@ -8,6 +8,8 @@ import { databases } from "../databases.ts";
 interface Kill {
   point: "statement" | "commit" | "committed";
   sql?: string;
+  /** A message and nothing else: it is written in a way of its own. */
+  alone?: boolean;
   /** Whether the write was acknowledged by the database before. */
   kept: boolean;
 }
@@ -49,7 +51,8 @@ describe.each(databases)("killed on $name", ({ create }) => {
   });
 
   const taskKills: Kill[] = [
-    { point: "statement", sql: "update sessions", kept: false },
+    { point: "statement", sql: "update sessions", alone: true, kept: false },
+    { point: "statement", sql: 'update "sessions"', kept: false },
     { point: "statement", sql: 'delete from "task_workspaces"', kept: false },
     { point: "commit", kept: false },
     { point: "committed", kept: true },
