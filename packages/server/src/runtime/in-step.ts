@@ -1,6 +1,6 @@
 /**
- * So many at a time. The processor then finds the same code where the run before has left it: twenty side by side take half
- * the time of twenty one after the other. With many more nobody's request would be heard meanwhile.
+ * So many at a time. The processor then finds the same code where the run before has left it: twenty side by side take
+ * three fifths of the time of twenty one after the other. With many more nobody's request would be heard meanwhile.
  */
 const SIDE_BY_SIDE = 20;
 

@@ -144,6 +144,24 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect(order).toEqual([{ content: "a, first" }, { content: "b" }, { content: "a, second" }]);
   });
 
+  it("never works on more runs than it has places, however many come at once", async () => {
+    let [working, most] = [0, 0];
+    const { storage, engine } = await start(
+      backend,
+      async () => {
+        most = Math.max(most, ++working);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        working--;
+        return SUCCEEDED;
+      },
+      { max_runs: 3, poll_ms: 60_000 },
+    );
+    const sessions = await Promise.all(Array.from({ length: 12 }, () => storage.createSession({})));
+    await Promise.all(sessions.map(({ id }) => submit(engine, id)));
+    for (const { id } of sessions) await eventsUntilDone(storage, id);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
   it("runs a session's messages one after the other, and different sessions side by side", async () => {
     const active = new Set<string>();
     const order: string[] = [];

@@ -1,5 +1,5 @@
-import { type Dialect, placeholders } from "../sql/dialect.ts";
-import type { SqlValue, Statement } from "../sql/statement.ts";
+import { type Dialect, prepared } from "../sql/dialect.ts";
+import type { Statement } from "../sql/statement.ts";
 import { type MessageFields, messageFieldsOf, messageIdOf } from "./message-fields.ts";
 
 export const MESSAGES = "messages";
@@ -94,7 +94,10 @@ export function removePending(dialect: Dialect, session_id: string): Statement[]
   // There are hardly ever any, and a session's row that isn't touched need not be written.
   const sql = `update sessions set message_count = message_count - (select count(*) ${pending})
     where id = ? and exists (select 1 ${pending})`;
-  return [run(dialect, sql, [session_id, session_id, session_id]), run(dialect, `delete ${pending}`, [session_id])];
+  return [
+    prepared(dialect, sql, [session_id, session_id, session_id]),
+    prepared(dialect, `delete ${pending}`, [session_id]),
+  ];
 }
 
 function countNew(dialect: Dialect, session_id: string, messages: readonly ProjectedMessage[]): Statement[] {
@@ -103,7 +106,7 @@ function countNew(dialect: Dialect, session_id: string, messages: readonly Proje
       select count(*) from (${dialect.eachText}) ids
       where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
     where id = ?`;
-  return [run(dialect, sql, [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id])];
+  return [prepared(dialect, sql, [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id])];
 }
 
 /** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
@@ -113,7 +116,7 @@ const LAST = `(select m.position from messages m where m.session_id = ? and m.po
 function makeRoom(dialect: Dialect, session_id: string, places: number): Statement[] {
   if (places === 0) return [];
   const sql = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
-  return [run(dialect, sql, [places, session_id, session_id])];
+  return [prepared(dialect, sql, [places, session_id, session_id])];
 }
 
 /**
@@ -138,7 +141,7 @@ function upsert(
       token_count = coalesce(excluded.token_count, messages.token_count),
       model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
       run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`;
-  return run(dialect, sql, [
+  return prepared(dialect, sql, [
     id,
     fields.role,
     fields.content,
@@ -160,9 +163,5 @@ function markLeft(
 ): Statement {
   const sql = `update messages set left_state = ? where session_id = ? and position is not null and left_state is null
     and checkpoint_id is not null and id not in (${dialect.eachText})`;
-  return run(dialect, sql, [checkpoint_id, session_id, JSON.stringify(messages.map((m) => messageIdOf(m) ?? ""))]);
-}
-
-function run(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
-  return { sql: placeholders(dialect, sql), params, prepare: true };
+  return prepared(dialect, sql, [checkpoint_id, session_id, JSON.stringify(messages.map((m) => messageIdOf(m) ?? ""))]);
 }

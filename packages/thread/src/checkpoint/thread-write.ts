@@ -1,5 +1,5 @@
 import type { AppError } from "@cognition/contract";
-import type { Dialect } from "../sql/dialect.ts";
+import { type Dialect, prepared } from "../sql/dialect.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import type { NewPiece } from "./piece-encoder.ts";
 import {
@@ -12,7 +12,6 @@ import {
   insertWrites,
   pieceParams,
   piecesSql,
-  prepared,
   type ThreadGuard,
   type ThreadSource,
   type WriteInsert,

@@ -1,4 +1,4 @@
-import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { type Dialect, prepared } from "../sql/dialect.ts";
 import { inPortions, textByRows, valuesTable } from "../sql/row-portions.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import type { NewPiece } from "./piece-encoder.ts";
@@ -15,10 +15,6 @@ const BY_NAME: ThreadSource = { from: "threads t", where: "where t.thread_id = ?
 
 /** A text for so many rows, with `?` in the place of each value. */
 type SqlByRows = (dialect: Dialect, rows: number) => string;
-
-export function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
-  return { sql: placeholders(dialect, sql), params, prepare: true };
-}
 
 export function ensureThread(dialect: Dialect, thread_id: string, created_at: string): Statement {
   const sql =

@@ -8,6 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import type { SqlValue, Statement } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
 /** Every difference between the engines. Nothing outside this file and the two `*-database.ts` asks which one it is. */
@@ -117,4 +118,9 @@ export function placeholders(dialect: Dialect, sql: string): string {
     numbered.set(sql, known);
   }
   return known;
+}
+
+/** One that is written out, with `?` in the place of each value. */
+export function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
+  return { sql: placeholders(dialect, sql), params, prepare: true };
 }

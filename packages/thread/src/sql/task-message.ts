@@ -4,11 +4,11 @@ import { taskCompleted } from "../task/task-completed.ts";
 import type { TaskChange, TaskChanged, TaskRef } from "../task/task-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
-import { type Dialect, placeholders } from "./dialect.ts";
+import { type Dialect, prepared } from "./dialect.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { toMessageRow } from "./message-row.ts";
 import { scopeText } from "./scope.ts";
-import type { SqlValue, Statement, Tx } from "./statement.ts";
+import { all, type SqlValue, type Statement, type Tx } from "./statement.ts";
 import { holdThread } from "./thread-row.ts";
 
 const COLUMNS = [
@@ -50,10 +50,12 @@ export function appendMessages(
   return db.transaction(function* (): Tx<TaskChanged> {
     yield holdOpen(db, task, scope);
     const added = messages.map(({ message }) => toMessage(ctx, { ...message, session_id }));
-    yield added.flatMap((message) => [
-      insert(db.dialect, scope, message),
-      prepared(db.dialect, COUNT, [message.created_at, session_id]),
-    ]);
+    yield* all(
+      added.flatMap((message) => [
+        insert(db.dialect, scope, message),
+        prepared(db.dialect, COUNT, [message.created_at, session_id]),
+      ]),
+    );
     return { messages: added };
   });
 }
@@ -73,8 +75,4 @@ function toMessage({ newId, now }: SqlContext, input: NewMessage): Message {
 function insert(dialect: Dialect, scope: string, message: Message): Statement {
   const row = toMessageRow(message, scope, null) as Record<string, SqlValue>;
   return prepared(dialect, INSERT, [message.session_id, ...COLUMNS.map((column) => row[column] ?? null)]);
-}
-
-function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
-  return { sql: placeholders(dialect, sql), params, prepare: true };
 }
