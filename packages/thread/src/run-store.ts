@@ -29,6 +29,8 @@ export interface NewRun {
   events?: NewEvent[];
   /** The same key and body gives the first run again; another body rejects with `idempotency_mismatch`. */
   idempotency?: { key: string; body_hash: string; ttl_ms?: number };
+  /** Who works on it at once, if it is the first in its thread's line: as `claimRun` in the same commit. */
+  claim?: Pick<RunClaim, "owner" | "lease_ms">;
 }
 
 /** The outbox row that the end of an aborted run owes. May be asked twice and must have no effects. */
@@ -41,11 +43,14 @@ export interface AbortedRuns {
 }
 
 export interface Admission {
+  /** As it was accepted: queued. */
   run: Run;
   message: Message | null;
   created: boolean;
   /** What the run took over from (`on_busy: interrupt`), if anything was open. */
   interrupted?: AbortedRuns;
+  /** Where it was asked for and could be: the run has begun. */
+  claimed?: ClaimedRun;
 }
 
 export interface Lease {

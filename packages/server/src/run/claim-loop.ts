@@ -1,5 +1,5 @@
 import { isAppError } from "@cognition/contract";
-import type { ClaimedRun, Storage } from "@cognition/thread";
+import type { ClaimedRun, RunClaim, Storage } from "@cognition/thread";
 import type { RunHandle } from "./run-worker.ts";
 import { createScopeShares } from "./scope-shares.ts";
 
@@ -15,12 +15,17 @@ export interface ClaimLoopOptions {
   onError(error: unknown): void;
 }
 
+export interface ReservedPlace {
+  claim: Pick<RunClaim, "owner" | "lease_ms">;
+  settle(claimed: ClaimedRun | undefined): void;
+}
+
 /** Claims runs as long as there are any and there is room: when woken, and now and then for those nobody told of. */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #active = new Map<string, RunHandle>();
   readonly #shares = createScopeShares();
-  readonly #asking = new Set<Promise<boolean>>();
+  readonly #asking = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   /** Places that claims under way may take. */
@@ -55,7 +60,31 @@ export class ClaimLoop {
     this.#goOn();
   }
 
-  /** Whoever is told of while there is room waits for no other claim: where commits are shared, it is in the one that admits it. */
+  /**
+   * A place for a run that is about to be admitted, so that it begins in the commit that admits it; undefined where others
+   * come first. Whoever takes it says at last what came of it.
+   */
+  reserve(): ReservedPlace | undefined {
+    const { owner, lease_ms, max_runs } = this.#options;
+    const isOpen = this.#timer && !this.#full && this.#roomNow() >= 1;
+    if (!isOpen || this.#shares.from(max_runs / 2).length > 0) return undefined;
+    const asked = performance.now();
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    this.#asking.add(settled);
+    this.#taken += 1;
+    return {
+      claim: { owner, lease_ms },
+      settle: (claimed) => {
+        this.#asking.delete(settled);
+        resolve();
+        this.#taken -= 1;
+        if (claimed) this.#begin(claimed, asked);
+        else if (this.#full) this.wake(); // for want of this place, perhaps
+      },
+    };
+  }
+
+  /** Whoever is told of while there is room waits for no other claim. */
   #claimAtOnce(session_id: string): boolean {
     if (this.#full || this.#roomNow() < 1) return false;
     const asking = this.#claimTogether([session_id]).finally(() => {

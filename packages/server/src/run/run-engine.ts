@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
-import type { AbortedRuns, DeliveryOfAborted, NewRun } from "@cognition/thread";
+import type { AbortedRuns, Admission, DeliveryOfAborted, NewRun } from "@cognition/thread";
 import { ClaimLoop } from "./claim-loop.ts";
 import { type RunHandle, type RunWorkerOptions, startRun } from "./run-worker.ts";
 
@@ -73,6 +73,18 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     return [...ended, ...marked];
   }
 
+  /** Begins the run as well, if there is room for it. */
+  async function admit(run: NewRun): Promise<Admission> {
+    const place = claims.reserve();
+    let admission: Admission | undefined;
+    try {
+      admission = await storage.createRun(place ? { ...run, claim: place.claim } : run);
+      return admission;
+    } finally {
+      place?.settle(admission?.claimed);
+    }
+  }
+
   function stopAborted({ ended, marked }: AbortedRuns): void {
     if (ended.length > 0) options.onOwed?.(); // or not, which is seen there
     for (const id of marked) active.get(id)?.abort();
@@ -89,14 +101,9 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       if (run.callback_url) options.checkCallback?.(run.callback_url);
       const agent_revision = run.agent_revision ?? (await currentRevision(options, run));
       const given = { ...run, agent_revision, on_busy, deliveryOf: deliveryOfAborted };
-      const admitted = storage.createRun(toNewRun(options, given));
-      claims.wake(run.session_id); // where commits are shared (SQLite), the claim is in the one that admits the run
-      const { run: made, message, created, interrupted } = await admitted;
+      const { run: made, message, created, interrupted, claimed } = await admit(toNewRun(options, given));
       if (interrupted) stopAborted(interrupted);
-      // A claim that came with it is told of a moment later. Without one (PostgreSQL) it is claimed now.
-      setImmediate(() => {
-        if (!active.has(made.id)) claims.wake(run.session_id);
-      });
+      if (!claimed) claims.wake(run.session_id);
       return { run: made, message, created };
     },
     answer: async (run_id, input, attempt) => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { NewRun } from "../run-store.ts";
+import type { ClaimedRun, NewRun } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, idsOf, LEASE_MS, readAll, startRun, token } from "./started-run.ts";
+import { claim, endOf, idsOf, LEASE_MS, NO_TIME, readAll, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
+const CLAIM = { owner: "worker", lease_ms: LEASE_MS };
 const QUEUED = { event: "status", data: { status: "queued" } } as const;
 
 export function runAdmissionContract(open: OpenStorage): void {
@@ -54,6 +55,68 @@ export function runAdmissionContract(open: OpenStorage): void {
       await storage.deleteSession(session_id);
       await expect(storage.createRun({ session_id })).rejects.toMatchObject({ code: "session_not_found" });
       await expect(storage.getRun(run.id)).rejects.toMatchObject({ code: "run_not_found" });
+    });
+
+    test("begins at once where it is asked for and nothing comes before it, as a claim would", async ({ storage }) => {
+      const { id: session_id, thread_id } = await storage.createSession({ scopes: { user: "ann" } });
+      const started: NewRun = { session_id, input: { ask: 1 }, callback_url: "https://example.com/x", claim: CLAIM };
+      const told = [QUEUED, { ...QUEUED, ordinal: 4 }];
+      const { run, claimed } = await storage.createRun({ ...started, events: told });
+      expect(run).toMatchObject({ status: "queued", attempt: 0, started_at: null });
+      expect(claimed).toMatchObject({ run_id: run.id, thread_id, scopes: { user: "ann" }, input: { ask: 1 } });
+      expect(claimed).toMatchObject({ abort_requested: false, stalled_attempts: 0, next_ordinal: 5 });
+      expect(claimed?.callback_url).toBe("https://example.com/x");
+      expect(claimed?.run).toMatchObject({ status: "running", attempt: 1, started_at: run.created_at });
+      expect(await storage.getRun(run.id)).toEqual(claimed?.run);
+      expect(await storage.claimRun({ owner: "other", lease_ms: LEASE_MS })).toBeNull();
+      const lease = claimed as ClaimedRun;
+      expect(await storage.renewLease(lease, LEASE_MS)).toBe("held");
+      await storage.appendEvents({ session_id, lease, events: [token("a", "m", 5)] });
+      await storage.finishRun(lease, endOf("succeeded"));
+      const next = await storage.createRun({ session_id, claim: CLAIM });
+      expect(next.claimed).toMatchObject({ run_id: next.run.id, next_ordinal: 0 });
+      expect(next.claimed?.epoch).toBeGreaterThan(lease.epoch);
+    });
+
+    test("what was begun at once is taken over like any other when its owner dies", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const { run, claimed } = await storage.createRun({ session_id, claim: { owner: "dies", lease_ms: NO_TIME } });
+      const again = await claim(storage);
+      expect(again).toMatchObject({ run_id: run.id, stalled_attempts: 1, run: { attempt: 2 } });
+      expect(again.epoch).toBeGreaterThan(claimed?.epoch ?? Number.POSITIVE_INFINITY);
+      await expect(storage.finishRun(claimed as ClaimedRun, endOf("succeeded"))).rejects.toMatchObject({
+        code: "stale_epoch",
+      });
+    });
+
+    test("begins later where something comes before it, or it was there already", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const idempotency = { key: "k", body_hash: "h" };
+      const first = await storage.createRun({ session_id, idempotency, claim: CLAIM });
+      expect(first.claimed).toBeDefined();
+      expect(await storage.createRun({ session_id, idempotency, claim: CLAIM })).not.toHaveProperty("claimed");
+      const second = await storage.createRun({ session_id, claim: CLAIM });
+      expect(second).not.toHaveProperty("claimed");
+      await storage.suspendRun(first.claimed as ClaimedRun, []);
+      await expect(storage.createRun({ session_id, claim: CLAIM })).rejects.toMatchObject({
+        code: "waiting_for_approval",
+      });
+      await storage.requestAbort(session_id, first.run.id);
+      expect((await claim(storage)).run_id).toBe(second.run.id);
+      const queued = await storage.createSession({});
+      await storage.createRun({ session_id: queued.id });
+      expect(await storage.createRun({ session_id: queued.id, claim: CLAIM })).not.toHaveProperty("claimed");
+      const taking = await storage.createRun({ session_id, on_busy: "interrupt", claim: CLAIM });
+      expect(taking).toMatchObject({ interrupted: { marked: [second.run.id] } });
+      expect(taking).not.toHaveProperty("claimed");
+    });
+
+    test("many at once on one thread: one begins", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const made = await Promise.all(Array.from({ length: 20 }, () => storage.createRun({ session_id, claim: CLAIM })));
+      expect(made.filter(({ claimed }) => claimed)).toHaveLength(1);
+      const runs = await storage.listRuns(session_id, { limit: 50 });
+      expect(runs.filter(({ status }) => status === "running").map(({ id }) => id)).toEqual([runs.at(-1)?.id]);
     });
 
     test("the same key and body give the first run again, whatever became of it", async ({ storage }) => {

@@ -1,6 +1,6 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
 import { sql } from "kysely";
-import type { Admission, NewRun } from "../run-store.ts";
+import type { Admission, ClaimedRun, NewRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";
@@ -12,6 +12,7 @@ import { jsonText } from "./json-text.ts";
 import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
 import { abortRuns } from "./run-abort.ts";
+import { isFree, requireDuration, toClaimed } from "./run-claim.ts";
 import { setSessionStatus } from "./run-end.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { sessionNotFound } from "./session-store.ts";
@@ -22,10 +23,15 @@ import { writeThread } from "./write-thread.ts";
 type Admitted = Admission & { events: StoredEvent[] };
 interface Place {
   thread: number;
+  thread_id: string;
   scope: string;
   status: string;
   agent_name: string;
   inherits: number;
+  head: string | null;
+  epoch: number;
+  /** 1 while nobody holds the thread. */
+  free: number | boolean;
   /** The session's runs that have not ended, oldest first. */
   open: Pick<RunRow, "id" | "status">[];
 }
@@ -37,6 +43,8 @@ type NewRunRow = Pick<
   | "thread"
   | "scope"
   | "status"
+  | "attempt"
+  | "epoch"
   | "resumes"
   | "agent_name"
   | "agent_revision"
@@ -44,7 +52,9 @@ type NewRunRow = Pick<
   | "input"
   | "trace_id"
   | "callback_url"
+  | "checkpoint_id"
   | "created_at"
+  | "started_at"
 >;
 
 /** What an idempotency key's row remembers of a run. */
@@ -56,6 +66,7 @@ export interface AdmittedRun {
 export async function createRun(ctx: SqlContext, run: NewRun): Promise<Admission> {
   const { session_id } = run;
   run.events?.forEach(refuseEnd);
+  if (run.claim) requireDuration(run.claim.lease_ms);
   const id = run.id ?? ctx.newId();
   const input = jsonText(run.input, "input");
   try {
@@ -79,17 +90,29 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   refuseIfNotReady(run, place);
   const taken = yield* takeOver(ctx, run, place);
   if (place.inherits === 1) yield* inheritMessages(ctx, run.session_id);
-  const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place });
+  const claim = place.free && place.open.length === 0 ? run.claim : undefined;
+  const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place, claim });
   const { message: given, session_id } = run;
   const message = given ? yield* insertMessage(ctx, { ...given, session_id, run_id: id }) : null;
   if (run.idempotency)
     yield* remember(ctx, run.idempotency.key, place.scope, { run_id: id, message_id: message?.id ?? null });
   // A new message is the answer to an error; the session is itself again.
   if (place.status === "error") yield* all([setSessionStatus(ctx, session_id, "active")]);
-  const admitted = { run: toRun(row), message, created: true };
+  const admitted = {
+    run: { ...toRun(row), ...NOT_BEGUN },
+    message,
+    created: true,
+    ...(claim && { claimed: toClaimed(row, { epoch: row.epoch, ...placeOf(run, place) }) }),
+  };
   if (!taken) return { ...admitted, events };
   const { ended, marked } = taken;
   return { ...admitted, interrupted: { ended, marked }, events: [...taken.events, ...events] };
+}
+
+const NOT_BEGUN = { status: "queued", attempt: 0, checkpoint_id: null, started_at: null } as const;
+
+function placeOf({ events = [] }: NewRun, { thread_id }: Place): Pick<ClaimedRun, "thread_id" | "next_ordinal"> {
+  return { thread_id, next_ordinal: Math.max(-1, ...events.map(({ ordinal = -1 }) => ordinal)) + 1 };
 }
 
 function* takeOver(ctx: SqlContext, { session_id, on_busy, deliveryOf }: NewRun, { open }: Place) {
@@ -97,11 +120,13 @@ function* takeOver(ctx: SqlContext, { session_id, on_busy, deliveryOf }: NewRun,
   return yield* abortRuns(ctx, session_id, undefined, deliveryOf);
 }
 
-const selectPlace = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+const selectPlace = fixedQuery<{ session_id: string }>(({ q, dialect }, { session_id }) =>
   q
     .selectFrom("sessions")
     .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-    .select(["threads.pk as thread", "sessions.scope", "sessions.status", "sessions.agent_name", "sessions.inherits"])
+    .select(["threads.pk as thread", "threads.thread_id", "threads.head", "threads.epoch"])
+    .select(["sessions.scope", "sessions.status", "sessions.agent_name", "sessions.inherits"])
+    .select(isFree("threads", dialect).as("free"))
     .where("sessions.id", "=", session_id),
 );
 const selectOpen = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
@@ -153,42 +178,50 @@ function refuseIfNotReady({ session_id, on_busy }: NewRun, { status, open }: Pla
   }
 }
 
+interface Admitting {
+  id: string;
+  input: string;
+  place: Place;
+  /** Who begins with it at once. */
+  claim: NewRun["claim"];
+}
+
 /** The run and what is told of it, in one round trip. */
 function* insertAnnounced(
   ctx: SqlContext,
   run: NewRun,
-  admitted: { id: string; input: string; place: Place },
+  admitted: Admitting,
 ): Tx<{ row: RunRow; events: StoredEvent[] }> {
   const { db, now } = ctx;
   const { session_id, events = [] } = run;
   const batch = { session_id, run_id: admitted.id, events, created_at: now() };
+  const advance = { events: events.length, lease: admitted.claim };
   const announced =
-    events.length === 0
+    events.length === 0 && !admitted.claim
       ? []
-      : [advanceThread(db, { session_id }, { events: events.length }), ...insertEvents(db.dialect, batch)];
+      : [advanceThread(db, { session_id }, advance), ...insertEvents(db.dialect, batch)];
   const [made, thread] = yield* all([insertRun(ctx, run, admitted), ...announced]);
   const row = made?.rows[0] as unknown as RunRow;
   return { row, events: events.length === 0 ? [] : storedEvents(batch, thread?.rows[0]?.event_seq as number) };
 }
 
-function insertRun(
-  { db, now }: SqlContext,
-  run: NewRun,
-  { id, input, place }: { id: string; input: string; place: Place },
-): Statement {
+function insertRun({ db, now }: SqlContext, run: NewRun, { id, input, place, claim }: Admitting): Statement {
+  const created_at = now();
+  const begun = { status: "running", attempt: 1, checkpoint_id: place.head, started_at: created_at };
   const row = {
+    ...(claim ? begun : NOT_BEGUN),
+    epoch: claim ? place.epoch + 1 : 0,
     id,
     session_id: run.session_id,
     thread: place.thread,
     scope: place.scope,
-    status: "queued",
     resumes: run.resumes ?? null,
     agent_name: run.agent_name ?? place.agent_name,
     agent_revision: run.agent_revision ?? null,
     model: run.model ?? null,
     input,
     trace_id: run.trace_id ?? null,
-    created_at: now(),
+    created_at,
   };
   const { callback_url, resumes } = run;
   if (callback_url !== undefined || !resumes) return insertNew(db, { ...row, callback_url: callback_url ?? null });
@@ -198,7 +231,7 @@ function insertRun(
   return statement(query.returningAll());
 }
 
-const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
+const insertNew = fixedQuery<NewRunRow>(({ q }, row) =>
   q
     .insertInto("runs")
     .values({
@@ -206,7 +239,9 @@ const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
       session_id: row.session_id,
       thread: row.thread,
       scope: row.scope,
-      status: "queued",
+      status: row.status,
+      attempt: row.attempt,
+      epoch: row.epoch,
       resumes: row.resumes,
       agent_name: row.agent_name,
       agent_revision: row.agent_revision,
@@ -214,7 +249,9 @@ const insertNew = fixedQuery<Omit<NewRunRow, "status">>(({ q }, row) =>
       input: row.input,
       trace_id: row.trace_id,
       callback_url: row.callback_url,
+      checkpoint_id: row.checkpoint_id,
       created_at: row.created_at,
+      started_at: row.started_at,
     })
     .returningAll(),
 );

@@ -1,8 +1,9 @@
 import { AppError } from "@cognition/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { ClaimedRun, Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { runFence } from "./lease-fence.ts";
 import { type RunRow, toRun } from "./run-row.ts";
@@ -37,17 +38,20 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   ]);
   const run = started?.rows[0] as unknown as RunRow;
   const last = counted?.rows[0]?.last as number | null;
+  const epoch = leased?.rows[0]?.epoch as number;
+  return toClaimed(run, { epoch, thread_id: candidate.thread_id, next_ordinal: last === null ? 0 : last + 1 });
+}
+
+export function toClaimed(run: RunRow, thread: Pick<ClaimedRun, "epoch" | "thread_id" | "next_ordinal">): ClaimedRun {
   return {
     run_id: run.id,
-    epoch: leased?.rows[0]?.epoch as number,
     run: toRun(run),
     scopes: JSON.parse(run.scope),
-    thread_id: candidate.thread_id,
     input: JSON.parse(run.input),
     callback_url: run.callback_url,
     abort_requested: run.abort_requested_at !== null,
     stalled_attempts: run.stalled_attempts,
-    next_ordinal: last === null ? 0 : last + 1,
+    ...thread,
   };
 }
 
@@ -57,7 +61,6 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
  * but that none of them is open can't become untrue, since a run that has ended stays so.
  */
 function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
-  const free = sql<boolean>`(t.lease_until is null or t.lease_until <= ${sql.raw(dialect.nowMs)})`;
   // Literals, so that the engines see that their indexes of open runs fit: else every claim would read all history.
   const earlier = sql<boolean>`not exists (select 1 from runs e where e.session_id = r.session_id and e.pk < r.pk
     and e.status in ('queued', 'running', 'waiting_for_approval'))`;
@@ -67,7 +70,7 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
     .select(["r.pk", "r.thread", "t.thread_id", "t.head"])
     .where(sql<boolean>`r.status in ('queued', 'running')`)
     .where("t.deleted_at", "is", null)
-    .where(free)
+    .where(isFree("t", dialect))
     .where(earlier)
     .orderBy("r.pk")
     .limit(1)
@@ -104,6 +107,12 @@ const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }
     .where("pk", "=", values.thread)
     .returning("epoch"),
 );
+
+/** Nobody holds the thread. */
+export function isFree(threads: string, dialect: Dialect): RawBuilder<boolean> {
+  const until = sql.ref(`${threads}.lease_until`);
+  return sql<boolean>`(${until} is null or ${until} <= ${sql.raw(dialect.nowMs)})`;
+}
 
 /** An attempt counts as stalled when the one before it was cut off and the thread's head is still where that one began. */
 const startAttempt = fixedQuery<{ pk: number; thread: number; head: string | null; now: string }>(({ q }, values) =>
@@ -143,7 +152,7 @@ export async function renewLease(
   return run?.rows[0]?.abort_requested_at ? "abort_requested" : "held";
 }
 
-function requireDuration(lease_ms: number): void {
+export function requireDuration(lease_ms: number): void {
   if (Number.isSafeInteger(lease_ms) && lease_ms >= 0) return;
   throw new AppError("validation_failed", `lease_ms must be a whole number of milliseconds from 0, not ${lease_ms}`);
 }

@@ -10,20 +10,29 @@ export interface ThreadAdvance {
   events: number;
   /** The writer's lease epoch; without one the write is not fenced. */
   epoch?: number | undefined;
+  /** Who holds the thread from now on, in a new epoch. */
+  lease?: { owner: string; lease_ms: number } | undefined;
 }
 
 /**
  * The first statement of every write to a thread: it locks the thread's row, refuses an old epoch and a deleted
  * thread, and hands out the next event numbers. Yields pk and the new event_seq, or no row at all when refused.
  */
-export function advanceThread(db: Database, thread: ThreadName, { events, epoch }: ThreadAdvance): Statement {
+export function advanceThread({ dialect }: Database, thread: ThreadName, advance: ThreadAdvance): Statement {
+  const { events, epoch, lease } = advance;
   const [which, name] = whichThread(thread);
   const fence = epoch === undefined ? "" : " and epoch = ?";
-  const params: SqlValue[] = [events, name, ...(epoch === undefined ? [] : [epoch])];
+  const taking = lease ? `, epoch = epoch + 1, lease_owner = ?, lease_until = ${dialect.nowMs} + ?` : "";
+  const params: SqlValue[] = [
+    events,
+    ...(lease ? [lease.owner, lease.lease_ms] : []),
+    name,
+    ...(epoch === undefined ? [] : [epoch]),
+  ];
   return {
     sql: placeholders(
-      db.dialect,
-      `update threads set event_seq = event_seq + ? where ${which} and deleted_at is null${fence}
+      dialect,
+      `update threads set event_seq = event_seq + ?${taking} where ${which} and deleted_at is null${fence}
        returning pk, thread_id, scope, event_seq, epoch`,
     ),
     params,
