@@ -93,6 +93,11 @@ export interface RunEnd {
   events: NewEvent[];
   /** An outbox row, in the same commit. */
   delivery?: NewDelivery;
+  /**
+   * Given the run's last word, as its row is in this very commit, says what else `done` tells and which outbox row there is
+   * (instead of `delivery`). May be asked twice and must have no effects.
+   */
+  withLastWord?: (assistant: Message | null) => { done: Record<string, unknown>; delivery?: NewDelivery | undefined };
 }
 
 export interface RunStore {
@@ -162,6 +167,10 @@ export interface RunStore {
    * where there may be something to claim. It may come late, twice or never. Gives the way to stop.
    */
   watchRuns(onNews: (session_id: string | null) => void): Promise<() => void>;
-  /** Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. Says too whether others wait in the session's queue. */
+  /**
+   * Exactly one end: a second one, or one from an old epoch, is refused with `run_ended` or `stale_epoch`. What the
+   * checkpointer has on its way under this lease (the same object) is stored before it or with it; if that fails, so does
+   * the end, with its error. Says too whether others wait in the session's queue.
+   */
   finishRun(lease: Lease, end: RunEnd): Promise<{ run: Run; others_wait: boolean }>;
 }

@@ -38,6 +38,11 @@ async function runningRun({ ctx, saver }: OpenDatabase) {
   const { listMessagesForSession } = createMessageStore(ctx);
   return {
     ...{ session_id, lease, repairs, finishRun, getRun },
+    /** In a checkpoint that is still on its way when this returns. */
+    sayLast: async (id: string) => {
+      lease.pipelined = true;
+      await say([id], { [LEASE]: lease });
+    },
     list: () => listMessagesForSession(session_id),
     rebuild: () => createMessageProjection(ctx).rebuildMessages(session_id),
   };
@@ -118,9 +123,27 @@ describe.each(savers)("rows of messages that somebody damages during a run, on $
     }),
   );
 
+  it.each(Object.entries(DAMAGES))("also where its last step is stored with its end: %s", (_, case_) =>
+    run(async (open) => {
+      const { session_id, lease, repairs, finishRun, getRun, sayLast, list, rebuild } = await runningRun(open);
+      const right = await list();
+      await open.db.atomic([case_.damage(open.db, session_id)]);
+      await sayLast("f");
+      await finishRun(lease, endOf("succeeded"));
+      expect(await getRun(lease.run_id)).toMatchObject({ status: "succeeded" });
+      expect(repairs).toHaveLength(1);
+      expect((await list()).map(({ id, content }) => [id, content])).toEqual([
+        ...right.map(({ id, content }) => [id, content]),
+        ["f", "says f"],
+      ]);
+      expect(await rebuild()).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+    }),
+  );
+
   it("that nobody has touched are left alone", () =>
     run(async (open) => {
-      const { lease, repairs, finishRun } = await runningRun(open);
+      const { lease, repairs, finishRun, sayLast } = await runningRun(open);
+      await sayLast("f");
       await finishRun(lease, endOf("succeeded"));
       expect(repairs).toEqual([]);
     }));

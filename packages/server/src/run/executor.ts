@@ -1,4 +1,4 @@
-import type { Interrupt, Message, Session, TokenUsage } from "@cognition/contract";
+import type { Interrupt, Session, TokenUsage } from "@cognition/contract";
 import type { ClaimedRun, WriterLease } from "@cognition/thread";
 import type { RunLog } from "./run-log.ts";
 import type { RunObserver } from "./run-observer.ts";
@@ -18,7 +18,7 @@ export interface RunWork {
 }
 
 export type RunResult =
-  | { outcome: "succeeded"; assistant: Message | null; usage: TokenUsage | null; structured_response?: unknown }
+  | { outcome: "succeeded"; usage: TokenUsage | null; structured_response?: unknown }
   | {
       outcome: "waiting";
       interrupts: Interrupt[];
@@ -36,5 +36,5 @@ export interface Executor {
    * After an abort or a failure: keeps the text so far as the assistant's message and closes every tool call that has
    * no result, so that the thread takes the next message. Safe to repeat.
    */
-  settle(work: RunWork, reason: "aborted" | "failed"): Promise<{ assistant: Message | null; usage: TokenUsage | null }>;
+  settle(work: RunWork, reason: "aborted" | "failed"): Promise<{ usage: TokenUsage | null }>;
 }

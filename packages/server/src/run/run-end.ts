@@ -4,14 +4,13 @@ import type { RunLog } from "./run-log.ts";
 
 export interface EndOf {
   status: RunEnd["status"];
-  assistant: Message | null;
   usage: TokenUsage | null;
   error?: Run["error"];
   structured_response?: unknown;
 }
 
-/** How a run leaves this node for good: at its end, or to wait for a human. */
-export type LeftAs = EndOf | { status: "waiting"; usage: TokenUsage | null };
+/** How a run leaves this node for good: at its end, with its last word, or to wait for a human. */
+export type LeftAs = (EndOf & { assistant: Message | null }) | { status: "waiting"; usage: TokenUsage | null };
 
 /** Errors after which sending the same message again may well succeed. */
 const RECOVERABLE: ReadonlySet<ErrorCode> = new Set([
@@ -25,18 +24,22 @@ const RECOVERABLE: ReadonlySet<ErrorCode> = new Set([
   "tool_failed",
 ]);
 
-/** The last events of a run: why it failed, then idle, then the one `done`. */
-export function endEvents(log: RunLog, { status, assistant, error, structured_response }: EndOf): NewEvent[] {
+/** The last events of a run: why it failed, then idle, then the one `done`, which lacks only the run's last word. */
+export function endEvents(log: RunLog, { status, error, structured_response }: EndOf): NewEvent[] {
   const cause = error
     ? [log.number("error", { message: error.message, code: error.code, recoverable: RECOVERABLE.has(error.code) })]
     : [];
   const done = {
     status,
-    assistant_data: assistant,
-    message_id: assistant?.id ?? null,
+    ...lastWordOf(null),
     ...(structured_response === undefined ? {} : { structured_response }),
   };
   return [...cause, log.number("status", { status: "idle" }), log.number("done", done)];
+}
+
+/** The part of `done` that is known once the messages are stored. */
+export function lastWordOf(assistant: Message | null): { assistant_data: Message | null; message_id: string | null } {
+  return { assistant_data: assistant, message_id: assistant?.id ?? null };
 }
 
 /** What a person gets to read. An error that is not ours keeps its text; its stack stays in the server's own log. */

@@ -1,11 +1,19 @@
 import { AppError, isAppError, type Scope, type Session } from "@cognition/contract";
-import type { CheckpointSaver, ClaimedRun, NewDelivery, Storage, WriterLease } from "@cognition/thread";
+import type { CheckpointSaver, ClaimedRun, NewDelivery, RunEnd, Storage, WriterLease } from "@cognition/thread";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { retryStorage } from "./retry-storage.ts";
-import { type EndOf, endEvents, errorOf, type LeftAs, messagesDiffered, tooManyAttempts } from "./run-end.ts";
+import {
+  type EndOf,
+  endEvents,
+  errorOf,
+  type LeftAs,
+  lastWordOf,
+  messagesDiffered,
+  tooManyAttempts,
+} from "./run-end.ts";
 import { createRunLog } from "./run-log.ts";
 import type { ObserveRun } from "./run-observer.ts";
 
@@ -117,10 +125,16 @@ async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise
     if (claimed.stalled_attempts >= options.max_stalled_attempts) throw tooManyAttempts(claimed);
     signal.throwIfAborted();
     result = await options.executor.execute(runWork);
+    // Its last step may be stored with its end only: if that can't be, the run has failed as if it were still at work.
+    if (result.outcome === "succeeded") return await finish(options, runWork, endOf(result));
   } catch (error) {
     return endBadly(options, runWork, error);
   }
-  return endWell(options, runWork, result);
+  return leaveOpen(options, runWork, result);
+}
+
+function endOf({ outcome, ...rest }: Extract<RunResult, { outcome: "succeeded" }>): EndOf {
+  return { status: outcome, ...rest };
 }
 
 async function announce(storage: Storage, claimed: ClaimedRun, session: Session, { log }: RunWork): Promise<void> {
@@ -135,7 +149,9 @@ async function announce(storage: Storage, claimed: ClaimedRun, session: Session,
     });
 }
 
-async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunResult): Promise<MoreWaits> {
+type Open = Exclude<RunResult, { outcome: "succeeded" }>;
+
+async function leaveOpen(options: RunWorkerOptions, runWork: RunWork, result: Open): Promise<MoreWaits> {
   const { storage } = options;
   const { lease, log } = runWork;
   if (result.outcome === "drained") {
@@ -143,14 +159,10 @@ async function endWell(options: RunWorkerOptions, runWork: RunWork, result: RunR
     await storage.releaseRun(lease);
     return true;
   }
-  if (result.outcome === "waiting") {
-    return suspend(options, runWork, result).catch((error) => {
-      if (!isAppError(error, "aborted")) throw error;
-      return endBadly(options, runWork, ABORTED); // while it was about to ask
-    });
-  }
-  const { outcome, ...rest } = result;
-  return finish(options, runWork, { status: outcome, ...rest });
+  return suspend(options, runWork, result).catch((error) => {
+    if (!isAppError(error, "aborted")) throw error;
+    return endBadly(options, runWork, ABORTED); // while it was about to ask
+  });
 }
 
 type Waiting = Extract<RunResult, { outcome: "waiting" }>;
@@ -192,25 +204,28 @@ async function settle(options: RunWorkerOptions, runWork: RunWork, status: "abor
   } catch (error) {
     if (isAppError(error, ...NOT_THE_RUNS)) throw error;
     options.onError(error, runWork.lease.run_id);
-    return { assistant: null, usage: null };
+    return { usage: null };
   }
 }
 
-/** The events so far are durable before the run's end is; the end itself is one commit. */
+/** The end is one commit, and what the run has given last is in it or was stored before. */
 async function finish(options: RunWorkerOptions, { claimed, lease, log }: RunWork, end: EndOf): Promise<MoreWaits> {
-  await log.flush();
+  log.release();
   const events = endEvents(log, end);
   const { status, error, usage } = end;
-  const delivery = options.deliveryOf?.(claimed, end);
-  const { others_wait } = await retryStorage(undefined, () =>
-    options.storage.finishRun(lease, {
-      status,
-      events,
-      usage,
-      ...(error ? { error } : {}),
-      ...(delivery ? { delivery } : {}),
-    }),
-  );
-  if (delivery) options.onOwed?.();
+  let owes = false;
+  const withLastWord: RunEnd["withLastWord"] = (assistant) => {
+    const delivery = options.deliveryOf?.(claimed, { ...end, assistant });
+    owes = delivery !== undefined;
+    return { done: lastWordOf(assistant), delivery };
+  };
+  const finishRun = () =>
+    options.storage.finishRun(lease, { status, events, usage, withLastWord, ...(error ? { error } : {}) });
+  const { others_wait } = await finishRun().catch(async (cause) => {
+    if (!isAppError(cause, ...AWAY)) throw cause;
+    await log.flush(); // its last step is not stored either: then it has not come to its end
+    return retryStorage(undefined, finishRun);
+  });
+  if (owes) options.onOwed?.();
   return others_wait;
 }

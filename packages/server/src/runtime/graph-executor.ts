@@ -12,7 +12,7 @@ import { branchAtParent } from "./branch-at-parent.ts";
 import { createBudgetHooks } from "./budget-hooks.ts";
 import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
-import { graphResult, lastAssistant } from "./graph-result.ts";
+import { graphResult } from "./graph-result.ts";
 import { createInStep } from "./in-step.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import { createNodeFiles } from "./node-files.ts";
@@ -99,7 +99,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
       const usage = one.scope.usage.total();
       await inRun(one.scope, () => settle(storage, one, one.input));
       await work.log.flush();
-      return { assistant: await lastAssistant(storage, work), usage };
+      return { usage };
     },
   };
 }
@@ -152,7 +152,6 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const { output, asks } = await drive(one, given, withContext(config, context));
     // What asked for nothing has come to its end: its last values are where it stands.
     const ended = !asks && (custom?.tellsPauses ?? true);
-    if (ended) await work.log.flush();
     const after = ended ? { ...NO_STATE, values: output as GraphState["values"] } : await graph.getState(config);
     return await graphResult({ storage, work, usage, custom, output, state: after });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Interrupt, Message } from "@cognition/contract";
+import type { Interrupt } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { RunResult, RunWork } from "../run/executor.ts";
 import type { CustomGraph } from "./custom-graph.ts";
@@ -28,7 +28,6 @@ export async function graphResult(finished: Finished): Promise<RunResult> {
   const structured = custom ? outputOf(output) : structuredResponse(state.values.messages);
   return {
     outcome: "succeeded",
-    assistant: await lastAssistant(storage, work),
     usage: usage.total(),
     ...(structured === undefined ? {} : { structured_response: jsonCopy(structured, "The graph's output") }),
   };
@@ -71,11 +70,4 @@ function outputOf(output: unknown): unknown {
   const { messages: _, structuredResponse: answer, ...rest } = output as Record<string, unknown>;
   if (answer !== undefined) return answer;
   return Object.keys(rest).length > 0 ? rest : undefined;
-}
-
-/** The run's last word, as the message rows have it. */
-export async function lastAssistant(storage: Storage, { session, claimed }: RunWork): Promise<Message | null> {
-  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "assistant" });
-  const [message] = messages;
-  return message && message.run_id === claimed.run_id ? message : null;
 }

@@ -8,7 +8,7 @@ import { until } from "../http/until.ts";
 
 /** Nobody waits for it: what comes about at once came by a hint. */
 const NEVER_MS = 600_000;
-const SUCCEEDED: RunResult = { outcome: "succeeded", assistant: null, usage: null };
+const SUCCEEDED: RunResult = { outcome: "succeeded", usage: null };
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { createDatabase } from "../../../../testing/database.ts";
 import type { Executor, RunResult, RunWork } from "../../src/run/executor.ts";
 import { createRunEngine, type RunEngine, type RunEngineOptions } from "../../src/run/run-engine.ts";
 
-const SUCCEEDED: RunResult = { outcome: "succeeded", assistant: null, usage: null };
+const SUCCEEDED: RunResult = { outcome: "succeeded", usage: null };
 
 const open = {
   memory: async () => ({ storage: await openStorage("memory"), drop: async () => {} }),

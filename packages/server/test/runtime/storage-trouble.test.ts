@@ -144,19 +144,52 @@ it("files that can't be stored at once are no failure of the tool that wrote the
   expect(started.errors).toMatchObject([{ code: "storage_unavailable" }]);
 });
 
-it("a run whose end can't be stored is not counted as cut off, and ends once the storage takes it", async () => {
-  const storage = await openStorage("memory");
-  const saver = await storage.getCheckpointer();
-  const flush = saver.flush.bind(saver);
+it("a run whose last step can't be stored is not counted as cut off, and ends once the storage takes it", async () => {
   let failures = 5;
-  let flushes = 0;
-  // In each attempt the first belongs to the work, the second to the run's end.
-  saver.flush = async (...of) => {
-    await flush(...of);
-    if (++flushes % 2 === 0 && failures-- > 0) throw lost();
+  const failing = new Set<object>();
+  const started = await startWith((real) => ({
+    finishRun: async (lease, end) => {
+      if (failures-- <= 0) return real.finishRun(lease, end);
+      failing.add(lease);
+      throw lost();
+    },
+  }));
+  const saver = await started.storage.getCheckpointer();
+  const flush = saver.flush.bind(saver);
+  saver.flush = async (thread_id, lease) => {
+    await flush(thread_id, lease);
+    if (failing.has(lease)) throw lost();
   };
-  const started = await startRuntime({ storage });
   const events = await say(started, "Hello");
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(dataOf(events, "status").filter(({ status }) => status === "resuming")).toHaveLength(5);
   expect(started.errors).toMatchObject(Array.from({ length: 5 }, () => ({ code: "storage_unavailable" })));
+});
+
+it("an end that can't be stored by itself is tried again, with nothing else done twice", async () => {
+  let failures = 2;
+  const started = await startWith((real) => ({
+    finishRun: async (lease, end) => {
+      if (failures-- > 0) throw lost();
+      return real.finishRun(lease, end);
+    },
+  }));
+  const events = await say(started, "Hello");
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(dataOf(events, "status").filter(({ status }) => status === "resuming")).toEqual([]);
+  expect(started.errors).toEqual([]);
+});
+
+it("a last step that the storage never takes fails the run, as one before it would", async () => {
+  let failures = 1;
+  const started = await startWith((real) => ({
+    finishRun: async (lease, end) => {
+      if (failures-- > 0) throw new AppError("validation_failed", "too big to be stored");
+      return real.finishRun(lease, end);
+    },
+  }));
+  const events = await say(started, "Hello");
+  expect(dataOf(events, "done")).toMatchObject([{ status: "failed" }]);
+  expect(dataOf(events, "error")).toMatchObject([{ code: "validation_failed" }]);
+  expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
 });

@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { NewEvent } from "../event-log.ts";
 import type { RebuildReport } from "../message-store.ts";
+import type { LeavingWrite, Left } from "../sql/leave-run.ts";
 import type { ProjectedRows } from "./projected-rows.ts";
 
 /**
@@ -31,8 +32,18 @@ export interface WriterLease {
   lost?: (error: Error) => void;
   /** Kept by the saver: what the message rows must say when the run leaves its node, which is then looked up. */
   projected?: ProjectedRows;
+  /** Kept by the saver: who writes for this lease. */
+  writes?: LeasedWrites;
   /** They said something else: somebody changed them during the run. They were rebuilt from the checkpoint, or could not be. */
   repaired?: (repair: ProjectionRepair) => void;
+}
+
+export interface LeasedWrites {
+  /**
+   * Stores how the run is left in the commit of what was given last. Undefined where nothing is on its way any more: then
+   * everything before is stored. Rejects with the failure of what is on its way, or was.
+   */
+  commitWith(lease: WriterLease, leaving: LeavingWrite): Promise<Left | undefined>;
 }
 
 export interface ProjectionRepair {

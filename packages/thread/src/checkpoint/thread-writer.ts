@@ -1,20 +1,30 @@
 import { AppError } from "@cognition/contract";
+import type { NewEvent } from "../event-log.ts";
+import { isDifference } from "../sql/check-projection.ts";
 import type { SqlContext } from "../sql/context.ts";
 import { placeholders } from "../sql/dialect.ts";
 import { storageError } from "../sql/errors.ts";
 import { eventIds, insertEvents, storedEvents } from "../sql/event-rows.ts";
 import { makeInherited } from "../sql/inherit-messages.ts";
+import type { LeavingWrite, Left } from "../sql/leave-run.ts";
 import { rebuildMessages } from "../sql/message-projection.ts";
-import { all, type QueryResult, type Statement } from "../sql/statement.ts";
+import { all, type QueryResult, type Statement, type Tx } from "../sql/statement.ts";
 import type { Channels } from "./checkpoint-body.ts";
 import { explainRefusal } from "./explain-refusal.ts";
-import { isSameWriter, type Writer } from "./lease.ts";
+import { isSameWriter, type LeasedWrites, type Writer, type WriterLease } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
 import { removePending } from "./project-checkpoint.ts";
 import { threadStatements } from "./thread-write.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
-import { expectedHead, projectedAfter, projectedSessions, rebuildInstead, type WriteOp } from "./write-op.ts";
+import {
+  expectedHead,
+  projectedAfter,
+  projectedSessions,
+  rebuildInstead,
+  rebuiltSessions,
+  type WriteOp,
+} from "./write-op.ts";
 import { ensureThread } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
@@ -23,12 +33,19 @@ const CHECKPOINTS_KNOWN = 64;
 /** Stands for "the guard found no row" until it is explained. */
 const REFUSED = new AppError("concurrent_writer", "The write was refused");
 
+interface Sent {
+  results: readonly QueryResult[];
+  /** All that the commit has put into the log. */
+  events: readonly NewEvent[];
+  left?: Left;
+}
+
 /**
  * Writes of one thread, from this process. Calls that arrive together (a step's writes and the checkpoint that ends
  * it) are one transaction, and so is what arrives while another is on its way. Values are encoded at the call: what
  * the graph changes afterwards is not in them.
  */
-export class ThreadWriter {
+export class ThreadWriter implements LeasedWrites {
   readonly #ctx: SqlContext;
   readonly #thread_id: string;
   readonly #ttl_ms: number | undefined;
@@ -104,6 +121,7 @@ export class ThreadWriter {
   write(writer: Writer, encode: Encode, urgency: Urgency = "soon"): Promise<void> {
     const who = writer.lease ?? writer.invocation;
     if (who && this.#failed.has(who)) throw this.#failed.get(who);
+    if (writer.lease) writer.lease.writes = this;
     const batch = this.#batchFor(writer);
     this.#rememberCheckpoint(batch.add(encode, urgency));
     return batch.result;
@@ -117,6 +135,14 @@ export class ThreadWriter {
     if (!last) return;
     for (const batch of this.#unfinished) batch.release();
     await last.result;
+  }
+
+  async commitWith(lease: WriterLease, leaving: LeavingWrite): Promise<Left | undefined> {
+    const writer = { lease, invocation: undefined };
+    const batch = this.#open && isSameWriter(this.#open.writer, writer) ? this.#open : undefined;
+    if (batch) batch.leaving = leaving;
+    await this.settled(writer);
+    return batch?.left;
   }
 
   #batchFor(writer: Writer): WriteBatch {
@@ -165,8 +191,10 @@ export class ThreadWriter {
       try {
         return await this.#commit(batch);
       } catch (error) {
-        if (error !== REFUSED) throw error;
-        await this.#amend(batch);
+        if (isDifference(error))
+          batch.leaving = undefined; // it is dealt with once the rest is stored
+        else if (error === REFUSED) await this.#amend(batch);
+        else throw error;
       }
     }
   }
@@ -189,43 +217,53 @@ export class ThreadWriter {
 
   async #commit(batch: WriteBatch): Promise<void> {
     const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.#thread_id, batch.created_at)];
-    const results = await this.#send([...opening, ...this.#statements(batch)], batch);
+    const { results, events, left } = await this.#send([...opening, ...this.#statements(batch)], batch);
     const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
     this.#exists = true;
+    batch.left = left;
     batch.knowledge.generation = row.generation;
     batch.memory.mergeInto(batch.knowledge.memory);
     this.#open?.memory.settleOn(this.#open.knowledge.memory);
-    await this.#publish(batch, row.event_seq);
+    await this.#publish(batch, row.event_seq, events);
   }
 
-  async #publish({ ops, writer, created_at }: WriteBatch, event_seq: number): Promise<void> {
-    const events = ops.flatMap((op) => op.events ?? []);
+  async #publish(batch: WriteBatch, event_seq: number, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     const session_id = this.session_id === undefined ? await this.findSession() : this.session_id;
+    const { writer, leaving } = batch;
     const run_id = writer.lease?.run_id ?? null;
+    const { created_at } = leaving ?? batch;
     if (session_id)
       this.#ctx.feed.publish(session_id, storedEvents({ session_id, run_id, events, created_at }, event_seq));
     writer.lease?.committed?.(eventIds(event_seq, events.length));
   }
 
   /** One round trip, unless the conversation has to be read before it can be set right. */
-  async #send(statements: Statement[], { ops }: WriteBatch): Promise<readonly QueryResult[]> {
+  async #send(statements: Statement[], batch: WriteBatch): Promise<Sent> {
     const { db } = this.#ctx;
-    const rebuilds = ops.flatMap(({ projection }) => (projection && !projection.rows ? projection.session_id : []));
-    const ctx = this.#ctx;
+    const events = batch.ops.flatMap((op) => op.events ?? []);
     try {
-      if (rebuilds.length === 0) return await db.atomic(statements, this.#thread_id);
-      return await db.transaction(function* () {
-        const results = yield* all(statements);
-        for (const session_id of new Set(rebuilds)) yield* rebuildMessages(ctx, session_id);
-        return results;
-      });
+      if (rebuiltSessions(batch.ops).size === 0 && !batch.leaving)
+        return { results: await db.atomic(statements, this.#thread_id), events };
+      return await db.transaction(() => this.#body(statements, batch, events));
     } catch (error) {
       throw error instanceof AppError ? error : storageError(error, `Thread ${this.#thread_id}`);
     }
   }
 
-  #statements({ ops, pieces, writer, knowledge, created_at }: WriteBatch): Statement[] {
+  *#body(statements: readonly Statement[], batch: WriteBatch, events: readonly NewEvent[]): Tx<Sent> {
+    const { leaving } = batch;
+    const rebuilt = rebuiltSessions(batch.ops);
+    const known = leaving && rebuilt.size === 0 ? leaving.statements : [];
+    const results = yield* all([...statements, ...known]);
+    for (const session_id of rebuilt) yield* rebuildMessages(this.#ctx, session_id);
+    if (!leaving) return { results, events };
+    const looked = rebuilt.size === 0 ? results.slice(statements.length) : yield* all(leaving.statements);
+    const { events: told, ...left } = yield* leaving.finish(looked, this.#thread_id, events);
+    return { results, events: told, left };
+  }
+
+  #statements({ ops, pieces, writer, knowledge, created_at, leaving }: WriteBatch): Statement[] {
     const { dialect } = this.#ctx.db;
     const thread_id = this.#thread_id;
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
@@ -233,7 +271,8 @@ export class ThreadWriter {
     const run_id = writer.lease?.run_id ?? null;
     const guard = {
       thread_id,
-      events: events.length,
+      events: events.length + (leaving?.events ?? 0),
+      ends: leaving !== undefined,
       head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
       epoch: writer.lease?.epoch,
       generation: knowledge.generation,
@@ -243,7 +282,8 @@ export class ThreadWriter {
     const writes = ops.flatMap((op) => op.writes ?? []);
     return [
       ...threadStatements(dialect, { guard, pieces, checkpoints, writes }, () => REFUSED),
-      ...insertEvents(dialect, { thread_id, run_id, events, created_at }),
+      // With a run's end, which knows what its own say only then, they are all stored at once.
+      ...(leaving ? [] : insertEvents(dialect, { thread_id, run_id, events, created_at })),
       ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
       ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
     ];

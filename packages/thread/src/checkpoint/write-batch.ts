@@ -1,3 +1,4 @@
+import type { LeavingWrite, Left } from "../sql/leave-run.ts";
 import { AssumedLists } from "./assumed-lists.ts";
 import type { Writer } from "./lease.ts";
 import { type NewPiece, PieceEncoder } from "./piece-encoder.ts";
@@ -33,6 +34,9 @@ export class WriteBatch {
   memory: PieceMemory;
   pieces: NewPiece[] = [];
   result: Promise<void> = Promise.resolve();
+  /** The run's end, in the same commit, and what came of it. */
+  leaving: LeavingWrite | undefined;
+  left: Left | undefined;
   /** It may go to the database; until then it gathers. */
   readonly gathered: Promise<void>;
   /** Lets it go. */

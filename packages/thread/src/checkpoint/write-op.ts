@@ -37,6 +37,11 @@ export function projectedSessions(ops: readonly WriteOp[]): Set<string> {
   return new Set(ops.flatMap(({ projection }) => (projection?.rows ? projection.session_id : [])));
 }
 
+/** Those whose rows only a rebuild can set right. */
+export function rebuiltSessions(ops: readonly WriteOp[]): Set<string> {
+  return new Set(ops.flatMap(({ projection }) => (projection && !projection.rows ? projection.session_id : [])));
+}
+
 /** The writer branches on purpose, off a head that has moved: its rows are not known beforehand. */
 export function rebuildInstead(ops: readonly WriteOp[]): void {
   for (const { projection } of ops) if (projection) projection.rows = undefined;

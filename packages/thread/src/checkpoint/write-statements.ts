@@ -36,6 +36,8 @@ export interface ThreadGuard {
   /** The head that the writer has seen (null for none), when it must still be so. */
   expectedHead: string | null | undefined;
   ttl_ms: number | undefined;
+  /** Ends the lease, as in `advanceLeased`. */
+  ends: boolean;
 }
 
 const GIVES = "pk, lineage, checkpoint_seq, event_seq, generation";
@@ -55,6 +57,7 @@ export function guardThread(dialect: Dialect, guard: ThreadGuard): { sql: string
     sets.push(`expires_at = ${dialect.nowMs} + ?`);
     values.push(ttl_ms);
   }
+  if (guard.ends) sets.push("epoch = epoch + 1", "lease_owner = null", "lease_until = null");
   if (epoch !== undefined) {
     conditions.push("epoch = ?");
     expected.push(epoch);

@@ -1,9 +1,12 @@
+import type { Message } from "@cognition/contract";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import { threadConfig, twoSteps } from "./checkpoint-graph.ts";
 import { elsewhere, listed, put, read } from "./checkpoint-line.ts";
+import { collect } from "./collect.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, NO_TIME, readAll, startRun, token } from "./started-run.ts";
+import { claim, endOf, idsOf, LEASE_MS, NO_TIME, readAll, startRun, token, upTo } from "./started-run.ts";
 import { withoutUnhandledRejections } from "./unhandled-rejections.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -67,6 +70,51 @@ export function checkpointPipelineContract(open: OpenStorage): void {
       await put(saver, lease.thread_id, { n: 1 }, { configurable });
       const tuple = await saver.getTuple(threadConfig(lease.thread_id, configurable));
       expect(tuple?.checkpoint.channel_values).toEqual({ n: 1 });
+    });
+
+    test("ends with its last step: both are there, or neither is", async ({ storage, second }) => {
+      const { session_id, lease } = await startRun(storage);
+      const saver = await storage.getCheckpointer();
+      const takeEvents: WriterLease["takeEvents"] = ({ step }) => [token(`${step}`)];
+      const writer: WriterLease = { ...lease, pipelined: true, takeEvents };
+      const configurable = { [LEASE]: writer };
+      const [asked, answer] = [new HumanMessage({ id: "q", content: "?" }), new AIMessage({ id: "a", content: "42" })];
+      const first = await put(saver, lease.thread_id, { messages: [asked] }, { configurable, step: 1 });
+      await put(saver, first, { messages: [asked, answer] }, { configurable, step: 2 });
+      const said = vi.fn((last: Message | null) => ({ done: { message_id: last?.id ?? null, assistant_data: last } }));
+      const live = collect(storage.followEvents({ session_id, after: 0 }), (taken) => taken.length === 4);
+      const { run } = await storage.finishRun(writer, { ...endOf("succeeded", token("3")), withLastWord: said });
+      const [, last] = await storage.listMessagesForSession(session_id);
+      expect(last).toMatchObject({ id: "a", content: "42", role: "assistant", run_id: lease.run_id });
+      expect(said).toHaveBeenCalledExactlyOnceWith(last);
+      const events = await readAll(storage, session_id);
+      expect(idsOf(events)).toEqual(upTo(4));
+      expect(events.map(({ data }) => (data as { content?: string }).content)).toEqual(["1", "2", "3", undefined]);
+      expect(events.at(-1)?.data).toEqual({
+        ...{ run_id: run.id, status: "succeeded" },
+        ...{ message_id: "a", assistant_data: last },
+      });
+      expect(await live).toEqual(events);
+      const head = (await (await elsewhere(storage, second)).getTuple(threadConfig(lease.thread_id)))?.checkpoint.id;
+      expect(run).toMatchObject({ status: "succeeded", checkpoint_id: head });
+      const next = await storage.createRun({ session_id, claim: { owner: "worker", lease_ms: LEASE_MS } });
+      expect(next.claimed?.epoch).toBeGreaterThan(lease.epoch);
+    });
+
+    test("does not end when its last step can't be stored", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      const old = await claim(storage, { lease_ms: NO_TIME });
+      const saver = await storage.getCheckpointer();
+      const writer: WriterLease = { ...old, pipelined: true };
+      await put(saver, old.thread_id, { n: 1 }, { configurable: { [LEASE]: writer } });
+      const now = await claim(storage);
+      const stale = { code: "stale_epoch" };
+      await expect(storage.finishRun(writer, endOf("succeeded"))).rejects.toMatchObject(stale);
+      await expect(storage.finishRun(writer, endOf("succeeded"))).rejects.toMatchObject(stale);
+      expect(await storage.getRun(old.run_id)).toEqual(now.run);
+      expect(await saver.getTuple(threadConfig(old.thread_id))).toBeUndefined();
+      await storage.finishRun(now, endOf("succeeded"));
     });
 
     test("that was taken over is told, stores nothing more, and the process survives", async ({ storage, second }) => {

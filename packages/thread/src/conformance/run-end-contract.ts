@@ -32,6 +32,36 @@ export function runEndContract(open: OpenStorage): void {
       expect(await after.getSession(session_id)).toMatchObject({ status: "error", active_run_id: null });
     });
 
+    test("tells the run's last word as its row is, or that there is none", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const url = "https://example.com/";
+      const tell: NonNullable<RunEnd["withLastWord"]> = (last) => ({
+        done: { message_id: last?.id ?? null, assistant_data: last },
+        delivery: { url, payload: { output: last?.content ?? null } },
+      });
+      await storage.createMessage({ session_id, role: "assistant", content: "first", run_id: lease.run_id });
+      const last = await storage.createMessage({
+        session_id,
+        role: "assistant",
+        content: "last",
+        run_id: lease.run_id,
+      });
+      await storage.createMessage({ session_id, role: "user", content: "and then?" });
+      await storage.finishRun(lease, { ...endOf("succeeded"), withLastWord: tell });
+      const [done] = await readAll(storage, session_id);
+      expect(done?.data).toEqual({
+        ...{ run_id: lease.run_id, status: "succeeded" },
+        ...{ message_id: last.id, assistant_data: last },
+      });
+      await storage.createRun({ session_id });
+      await storage.finishRun(await claim(storage), { ...endOf("failed"), withLastWord: tell }); // an earlier run's is not its own
+      expect((await readAll(storage, session_id)).at(-1)?.data).toMatchObject({
+        ...{ status: "failed", message_id: null, assistant_data: null },
+      });
+      const payloads = (await storage.listDeliveries({ session_id })).map(({ payload }) => payload);
+      expect(payloads).toEqual([{ output: null }, { output: "last" }]);
+    });
+
     test("succeeded and aborted leave the session active", async ({ storage }) => {
       for (const status of ["succeeded", "aborted"] as const) {
         const { session_id, lease } = await startRun(storage);

@@ -10,14 +10,18 @@ import type { MessageRow } from "./message-row.ts";
 import type { QueryResult, Statement } from "./statement.ts";
 
 /** They undo the transaction that has found rows which don't say what their checkpoint says, or not as many as were counted. */
-export const ROWS_DIFFER = new AppError("corrupt_data", "The message rows do not say what the checkpoint says");
-export const COUNT_DIFFERS = new AppError("corrupt_data", "There are not as many message rows as were counted");
+const ROWS_DIFFER = new AppError("corrupt_data", "The message rows do not say what the checkpoint says");
+const COUNT_DIFFERS = new AppError("corrupt_data", "There are not as many message rows as were counted");
+
+export function isDifference(error: unknown): error is AppError {
+  return error === ROWS_DIFFER || error === COUNT_DIFFERS;
+}
 
 /** The rows that the run has written, and whether there are as many in all as were counted. */
 export function selectProjected({ dialect }: Database, { session_id, ids }: ProjectedRows): Statement {
   const sql = `select s.message_count,
       (select count(*) from messages c where c.session_id = s.id and c.position is not null) as placed,
-      m.id, m.position, m.role, m.content, m.tool_calls, m.tool_call_id, m.left_state
+      m.*
     from sessions s left join messages m on m.session_id = s.id and m.id in (${dialect.eachText}) where s.id = ?`;
   return { sql: placeholders(dialect, sql), params: [JSON.stringify(ids), session_id], prepare: true };
 }
