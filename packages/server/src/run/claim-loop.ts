@@ -1,10 +1,10 @@
 import { isAppError } from "@cognition/contract";
-import type { ClaimedRun, RunClaim, Storage } from "@cognition/thread";
+import type { Admission, ClaimedRun, NewRun, Storage } from "@cognition/thread";
 import type { RunHandle } from "./run-worker.ts";
 import { createScopeShares } from "./scope-shares.ts";
 
 export interface ClaimLoopOptions {
-  storage: Pick<Storage, "claimRun">;
+  storage: Pick<Storage, "claimRun" | "createRun">;
   owner: string;
   lease_ms: number;
   /** How many runs at a time. */
@@ -13,11 +13,6 @@ export interface ClaimLoopOptions {
   /** The claim was asked for at that moment, by `performance.now()`: its lease may run since then. */
   begin(claimed: ClaimedRun, asked: number): RunHandle;
   onError(error: unknown): void;
-}
-
-export interface ReservedPlace {
-  claim: Pick<RunClaim, "owner" | "lease_ms">;
-  settle(claimed: ClaimedRun | undefined): void;
 }
 
 /** Claims runs as long as there are any and there is room: when woken, and now and then for those nobody told of. */
@@ -60,28 +55,27 @@ export class ClaimLoop {
     this.#goOn();
   }
 
-  /**
-   * A place for a run that is about to be admitted, so that it begins in the commit that admits it; undefined where others
-   * come first. Whoever takes it says at last what came of it.
-   */
-  reserve(): ReservedPlace | undefined {
-    const { owner, lease_ms, max_runs } = this.#options;
-    const isOpen = this.#timer && !this.#full && this.#roomNow() >= 1;
-    if (!isOpen || this.#shares.from(max_runs / 2).length > 0) return undefined;
+  /** Stores a run, and begins it in the same commit where there is room for it and nothing comes before it. */
+  async admit(run: NewRun): Promise<Admission> {
+    const { storage, owner, lease_ms, max_runs } = this.#options;
+    const mayBegin = this.#timer && !this.#full && this.#roomNow() >= 1 && this.#shares.from(max_runs / 2).length === 0;
+    if (!mayBegin) return storage.createRun(run);
     const asked = performance.now();
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     this.#asking.add(settled);
     this.#taken += 1;
-    return {
-      claim: { owner, lease_ms },
-      settle: (claimed) => {
-        this.#asking.delete(settled);
-        resolve();
-        this.#taken -= 1;
-        if (claimed) this.#begin(claimed, asked);
-        else if (this.#full) this.wake(); // for want of this place, perhaps
-      },
-    };
+    let claimed: ClaimedRun | undefined;
+    try {
+      const admission = await storage.createRun({ ...run, claim: { owner, lease_ms } });
+      claimed = admission.claimed;
+      return admission;
+    } finally {
+      this.#taken -= 1;
+      this.#asking.delete(settled);
+      resolve();
+      if (claimed) this.#begin(claimed, asked);
+      else if (this.#full) this.wake(); // for want of this place, perhaps
+    }
   }
 
   /** Whoever is told of while there is room waits for no other claim. */

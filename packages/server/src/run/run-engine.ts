@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type Session } from "@cognition/contract";
-import type { AbortedRuns, Admission, DeliveryOfAborted, NewRun } from "@cognition/thread";
+import type { AbortedRuns, DeliveryOfAborted, NewRun } from "@cognition/thread";
 import { ClaimLoop } from "./claim-loop.ts";
 import { type RunHandle, type RunWorkerOptions, startRun } from "./run-worker.ts";
 
@@ -73,18 +73,6 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     return [...ended, ...marked];
   }
 
-  /** Begins the run as well, if there is room for it. */
-  async function admit(run: NewRun): Promise<Admission> {
-    const place = claims.reserve();
-    let admission: Admission | undefined;
-    try {
-      admission = await storage.createRun(place ? { ...run, claim: place.claim } : run);
-      return admission;
-    } finally {
-      place?.settle(admission?.claimed);
-    }
-  }
-
   function stopAborted({ ended, marked }: AbortedRuns): void {
     if (ended.length > 0) options.onOwed?.(); // or not, which is seen there
     for (const id of marked) active.get(id)?.abort();
@@ -101,7 +89,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       if (run.callback_url) options.checkCallback?.(run.callback_url);
       const agent_revision = run.agent_revision ?? (await currentRevision(options, run));
       const given = { ...run, agent_revision, on_busy, deliveryOf: deliveryOfAborted };
-      const { run: made, message, created, interrupted, claimed } = await admit(toNewRun(options, given));
+      const { run: made, message, created, interrupted, claimed } = await claims.admit(toNewRun(options, given));
       if (interrupted) stopAborted(interrupted);
       if (!claimed) claims.wake(run.session_id);
       return { run: made, message, created };

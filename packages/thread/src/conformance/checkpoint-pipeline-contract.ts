@@ -101,7 +101,7 @@ export function checkpointPipelineContract(open: OpenStorage): void {
       expect(next.claimed?.epoch).toBeGreaterThan(lease.epoch);
     });
 
-    test("does not end when its last step can't be stored", async ({ storage }) => {
+    test("does not end when it was taken over", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       await storage.createRun({ session_id });
       const old = await claim(storage, { lease_ms: NO_TIME });

@@ -92,8 +92,8 @@ async function leaveAlone(ctx: SqlContext, lease: Lease, write: LeavingWrite): P
 function* leave(ctx: SqlContext, lease: Lease, write: LeavingWrite): Tx<LeftWith & { event_seq: number }> {
   const advance = advanceLeased(ctx.db, lease, { events: write.events, ends: true });
   const [thread, ...results] = yield* all([advance, ...write.statements]);
-  const { thread_id, event_seq } = thread?.rows[0] as unknown as { thread_id: string; event_seq: number };
-  return { ...(yield* write.finish(results, thread_id, [])), event_seq };
+  const row = thread?.rows[0] as unknown as { thread_id: string; event_seq: number };
+  return { ...(yield* write.finish(results, row.thread_id, [])), event_seq: row.event_seq };
 }
 
 interface Checked {
