@@ -245,7 +245,7 @@ export class ThreadWriter implements LeasedWrites {
     try {
       if (rebuiltSessions(batch.ops).size === 0 && !batch.leaving)
         return { results: await db.atomic(statements, this.#thread_id), events };
-      return await db.transaction(() => this.#body(statements, batch, events));
+      return await db.transaction(() => this.#body(statements, batch, events), this.#thread_id);
     } catch (error) {
       throw error instanceof AppError ? error : storageError(error, `Thread ${this.#thread_id}`);
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Failpoint } from "./database.ts";
 import { isBusy } from "./errors.ts";
-import { nextTurn } from "./next-turn.ts";
+import { nextTurn, turnAge } from "./next-turn.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tx } from "./statement.ts";
 import { WriteGathering } from "./write-gathering.ts";
@@ -9,6 +9,8 @@ import { WriteGathering } from "./write-gathering.ts";
 const RETRY_MS = 5;
 /** So many writers go on in one turn of the event loop: of more, requests would be heard too late. */
 const SIDE_BY_SIDE = 20;
+/** So long one writer may go on within a turn of the event loop: timers and requests are heard after that. */
+const LONGEST_TURN_MS = 5;
 
 interface Job {
   body: () => Tx<unknown>;
@@ -22,7 +24,8 @@ type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
 
 /**
  * Group commit: all that arrives in one turn of the event loop is one transaction, and one fsync. While several writers
- * keep the process busy, what the next turns bring joins it (`WriteGathering`).
+ * keep the process busy, what the next turns bring joins it (`WriteGathering`). One who is alone and writes again as soon
+ * as it may does not wait for the turn to end.
  */
 export class CommitQueue {
   readonly #connection: SqliteConnection;
@@ -30,6 +33,8 @@ export class CommitQueue {
   readonly #failpoint: Failpoint | undefined;
   #jobs: Job[] = [];
   #flushing: Promise<void> | undefined;
+  /** Whose the last commit was, if it was one writer's. */
+  #alone: string | undefined;
   readonly #gathering = new WriteGathering();
 
   constructor(connection: SqliteConnection, options: { busyTimeoutMs: number; failpoint?: Failpoint | undefined }) {
@@ -43,8 +48,13 @@ export class CommitQueue {
     if (writer !== undefined) this.#gathering.note(writer);
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ body, writer, resolve: resolve as (value: unknown) => void, reject });
-      this.#flushing ??= nextTurn().then(() => this.#flush());
+      this.#flushing ??= this.#begins(writer).then(() => this.#flush());
     });
+  }
+
+  async #begins(writer: string | undefined): Promise<void> {
+    const goesOn = writer !== undefined && writer === this.#alone && turnAge() < LONGEST_TURN_MS;
+    if (!goesOn) await nextTurn();
   }
 
   /** Lets what waits be written first. A caller that only ever reads would otherwise never give up its turn. */
@@ -59,8 +69,11 @@ export class CommitQueue {
 
   async #flush(): Promise<void> {
     while (this.#jobs.length > 0) {
-      await this.#gathering.gather(() => this.#jobs.length);
-      const outcomes = await this.#commitWaiting();
+      const gathered = this.#gathering.gather(() => this.#jobs.length);
+      if (gathered) await gathered;
+      const committed = this.#commitWaiting();
+      const outcomes = committed instanceof Promise ? await committed : committed;
+      this.#alone = outcomes.length === 1 ? outcomes[0]?.job.writer : undefined;
       // Whoever writes again and again works on when the others have been answered: a request is heard before it.
       const ofWriters = outcomes.filter(({ job }) => job.writer !== undefined);
       this.#settle(outcomes.filter(({ job }) => job.writer === undefined));
@@ -81,13 +94,26 @@ export class CommitQueue {
     }
   }
 
-  async #commitWaiting(): Promise<Outcome[]> {
-    try {
-      await this.#begin();
-    } catch (error) {
-      return this.#takeJobs().map((job) => ({ job, error }));
+  /** At once, unless another process writes. */
+  #commitWaiting(): Outcome[] | Promise<Outcome[]> {
+    const error = this.#begin();
+    if (error && isBusy(error)) return this.#commitLater();
+    return error ? this.#refuseWaiting(error) : this.#commitTogether(this.#takeJobs());
+  }
+
+  /** Asks again until it may. */
+  async #commitLater(): Promise<Outcome[]> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      await delay(RETRY_MS);
+      const error = this.#begin();
+      if (!error) return this.#commitTogether(this.#takeJobs());
+      if (!isBusy(error) || performance.now() > deadline) return this.#refuseWaiting(error);
     }
-    return this.#commitTogether(this.#takeJobs());
+  }
+
+  #refuseWaiting(error: Error): Outcome[] {
+    return this.#takeJobs().map((job) => ({ job, error }));
   }
 
   #takeJobs(): Job[] {
@@ -96,17 +122,14 @@ export class CommitQueue {
     return jobs;
   }
 
-  async #begin(): Promise<void> {
-    const deadline = performance.now() + this.#busyTimeoutMs;
-    for (;;) {
-      try {
-        // A deferred transaction that reads first would fail at its first write as soon as anyone else has written.
-        this.#connection.command("begin immediate");
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
-        await delay(RETRY_MS);
-      }
+  /** What kept it from beginning, if anything did. */
+  #begin(): Error | undefined {
+    try {
+      // A deferred transaction that reads first would fail at its first write as soon as anyone else has written.
+      this.#connection.command("begin immediate");
+      return undefined;
+    } catch (error) {
+      return error as Error;
     }
   }
 

@@ -12,13 +12,13 @@ export interface Database {
   /** Between the processes on this database; ends with it. */
   readonly wakeUps: WakeUps;
 
-  /** Runs the body in one transaction and resolves once it is durable. A throw undoes all of it. */
-  transaction<T>(body: () => Tx<T>): Promise<T>;
-
   /**
-   * As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. Who writes again and
-   * again gives his name: several of them at once may wait for each other, to share a commit.
+   * Runs the body in one transaction and resolves once it is durable. A throw undoes all of it. Who writes again and again
+   * gives his name: several of them at once may wait for each other, to share a commit; one alone need not.
    */
+  transaction<T>(body: () => Tx<T>, writer?: string): Promise<T>;
+
+  /** As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. */
   atomic(statements: readonly Statement[], writer?: string): Promise<readonly QueryResult[]>;
 
   /**

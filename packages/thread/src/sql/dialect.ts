@@ -30,6 +30,11 @@ export interface Dialect {
   readonly lockRows: string;
   /** Appended to a select: the row is held as an update of it would, and rows that refer to it may still be made. */
   readonly holdRow: string;
+  /**
+   * Appended to a change that must find its row (`requireRow`): SQLite says how many rows it has changed, and giving them
+   * back takes it a table of its own; PostgreSQL has to give one back.
+   */
+  returning(column: string): string;
   /** SQL that is true when the JSON object in `column` has the string member (key, value), both parameters. */
   hasMember(column: string): string;
   /** SQL that is true when a message's content in `column`, a JSON string or an array of blocks, has any words. */
@@ -56,6 +61,7 @@ export const sqliteDialect: Dialect = {
   lockRows: "",
   // A write transaction is alone from its beginning.
   holdRow: "",
+  returning: () => "",
   hasMember: (column) => `exists (select 1 from json_each(${column}) member where member.key = ? and member.value = ?)`,
   hasWords: (column) => `case when json_type(${column}) = 'array' then exists (select 1 from json_each(${column}) block
     where json_type(block.value, '$.text') = 'text' and json_extract(block.value, '$.text') <> '') else ${column} <> '""' end`,
@@ -85,6 +91,7 @@ export const postgresDialect: Dialect = {
   skipLocked: " for update skip locked",
   lockRows: " for update",
   holdRow: " for no key update",
+  returning: (column) => ` returning ${column}`,
   hasMember: (column) => `(${column}::jsonb ->> ?::text) = ?::text`,
   // Without its escapes: U+0000 and half a surrogate pair are valid in JSON, and PostgreSQL refuses to look into it.
   hasWords: (column) => `case when left(${column}, 1) = '[' then exists (select 1

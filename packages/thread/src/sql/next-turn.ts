@@ -1,4 +1,5 @@
 let turn: Promise<void> | undefined;
+let began: number | undefined;
 
 /**
  * After what this turn of the event loop still brings. All who wait go on together, step by step side by side: one after
@@ -13,4 +14,16 @@ export function nextTurn(): Promise<void> {
     });
   });
   return turn;
+}
+
+/** For how many milliseconds this turn of the event loop has been asked about: 0 when it is asked for the first time. */
+export function turnAge(): number {
+  const now = performance.now();
+  if (began === undefined) {
+    setImmediate(() => {
+      began = undefined;
+    });
+  }
+  began ??= now;
+  return now - began;
 }

@@ -57,7 +57,7 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
     dialect: sqliteDialect,
     q: sqliteDialect.queries(),
     wakeUps,
-    transaction: (body) => transaction(body),
+    transaction,
     atomic: (statements, writer) =>
       transaction(function* (): Tx<readonly QueryResult[]> {
         return yield statements;

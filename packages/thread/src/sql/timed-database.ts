@@ -12,7 +12,7 @@ export function timedDatabase(db: Database, onCommit: (seconds: number) => void)
 
   return {
     ...db,
-    transaction: (body) => timed(db.transaction(body), performance.now()),
+    transaction: (body, writer) => timed(db.transaction(body, writer), performance.now()),
     atomic: (statements, writer) => timed(db.atomic(statements, writer), performance.now()),
   };
 }

@@ -27,7 +27,7 @@ export function watchWrites(db: Database): WatchedWrites {
   return {
     db: {
       ...db,
-      transaction: (body) => watched(db.transaction(body)),
+      transaction: (body, writer) => watched(db.transaction(body, writer)),
       atomic: (statements, writer) => watched(db.atomic(statements, writer)),
     },
     requireWrites: async () => {

@@ -42,11 +42,14 @@ export class WriteGathering {
     this.#commitMs += (this.#now() - start - this.#commitMs) * WEIGHT;
   }
 
-  /** Resolves when what waits is to be committed; `waiting` says how many writes that are. */
-  async gather(waiting: () => number): Promise<void> {
+  /** Resolves when what waits is to be committed, undefined for at once; `waiting` says how many writes that are. */
+  gather(waiting: () => number): Promise<void> | undefined {
     const start = this.#now();
     const writers = this.#recentWriters(start);
-    if (writers < SEVERAL) return;
+    return writers < SEVERAL ? undefined : this.#gatherFrom(start, writers, waiting);
+  }
+
+  async #gatherFrom(start: number, writers: number, waiting: () => number): Promise<void> {
     const until = start + Math.min(this.#commitMs * COMMITS_WORTH, LONGEST_MS);
     for (let now = start; now < until && waiting() < writers; ) {
       const [turned, before] = [now, waiting()];

@@ -51,7 +51,7 @@ describe.each(databases)("killed on $name", ({ create }) => {
   });
 
   const taskKills: Kill[] = [
-    { point: "statement", sql: "update sessions", alone: true, kept: false },
+    { point: "statement", sql: "insert into messages", alone: true, kept: false },
     { point: "statement", sql: 'update "sessions"', kept: false },
     { point: "statement", sql: 'delete from "task_workspaces"', kept: false },
     { point: "commit", kept: false },

@@ -1,0 +1,59 @@
+import { expect, it, onTestFinished } from "vitest";
+import { openSqlite } from "../src/sql/sqlite-database.ts";
+
+/** Counts its commits, the one that makes the table not among them. */
+async function open() {
+  const counted = { commits: 0 };
+  const failpoint = (point: string) => {
+    if (point === "committed") counted.commits++;
+  };
+  const db = openSqlite({ path: ":memory:", failpoint });
+  onTestFinished(() => db.close());
+  await db.atomic([{ sql: "create table t (n integer primary key)", params: [] }]);
+  counted.commits = 0;
+  const write = (writer?: string) => db.atomic([{ sql: "insert into t default values", params: [] }], writer);
+  return { counted, write };
+}
+
+/** How many turns of the event loop the work lets through. */
+async function turnsDuring(work: () => Promise<void>): Promise<number> {
+  let turns = 0;
+  let ended = false;
+  const turn = () => {
+    turns++;
+    if (!ended) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  ended = true;
+  return turns;
+}
+
+it("one who writes alone, again and again, does not wait for a turn each time; others do", async () => {
+  const { write } = await open();
+  const times = async (writers: readonly (string | undefined)[]) =>
+    turnsDuring(async () => {
+      for (const writer of writers) await write(writer);
+    });
+  await write("a");
+  expect(await times(Array.from({ length: 20 }, () => "a"))).toBeLessThan(15);
+  expect(await times(Array.from({ length: 20 }, (_, n) => `w${n % 2}`))).toBeGreaterThanOrEqual(20);
+  expect(await times(Array.from({ length: 20 }, () => undefined))).toBeGreaterThanOrEqual(20);
+});
+
+it("and still lets timers and requests through", async () => {
+  const { write } = await open();
+  const until = performance.now() + 100;
+  let writes = 0;
+  const turns = await turnsDuring(async () => {
+    for (; performance.now() < until || writes < 50; writes++) await write("a");
+  });
+  expect(turns).toBeGreaterThan(5);
+});
+
+it("what others bring in the same turn is in one commit with it", async () => {
+  const { counted, write } = await open();
+  await write("a");
+  await Promise.all(["a", "b", "c", undefined].map(write));
+  expect(counted.commits).toBe(2);
+});
