@@ -547,6 +547,8 @@ CREATE INDEX runs_claimable ON public.runs USING btree (pk) WHERE (status = ANY 
 
 CREATE INDEX runs_in_line ON public.runs USING btree (session_id, pk) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_for_approval'::text]));
 
+CREATE INDEX runs_queued ON public.runs USING btree (scope) WHERE (status = 'queued'::text);
+
 CREATE INDEX runs_to_compact ON public.runs USING btree (finished_at) WHERE (compacted_at IS NULL);
 
 CREATE INDEX sessions_by_parent ON public.sessions USING btree (parent_session_id) WHERE (parent_session_id IS NOT NULL);

@@ -353,6 +353,8 @@ CREATE INDEX runs_claimable on runs (pk) where status in ('queued', 'running');
 
 CREATE INDEX runs_in_line on runs (session_id, pk) where status in ('queued', 'running', 'waiting_for_approval');
 
+CREATE INDEX runs_queued on runs (scope) where status = 'queued';
+
 CREATE INDEX runs_to_compact on runs (finished_at) where compacted_at is null;
 
 CREATE TABLE schema_migrations (

@@ -30,7 +30,10 @@ export interface NewRun {
   /** The same key and body gives the first run again; another body rejects with `idempotency_mismatch`. */
   idempotency?: { key: string; body_hash: string; ttl_ms?: number };
   /** Who works on it at once, if it is the first in its thread's line: as `claimRun` in the same commit. */
-  claim?: Pick<RunClaim, "owner" | "lease_ms">;
+  claim?: Pick<RunClaim, "owner" | "lease_ms"> & {
+    /** Not if a run of any other scope is queued. */
+    unless_waiting_outside?: readonly Scope[];
+  };
 }
 
 /** The outbox row that the end of an aborted run owes. May be asked twice and must have no effects. */

@@ -58,15 +58,15 @@ export class ClaimLoop {
   /** Stores a run, and begins it in the same commit where there is room for it and nothing comes before it. */
   async admit(run: NewRun): Promise<Admission> {
     const { storage, owner, lease_ms, max_runs } = this.#options;
-    const mayBegin = this.#timer && !this.#full && this.#roomNow() >= 1 && this.#shares.from(max_runs / 2).length === 0;
-    if (!mayBegin) return storage.createRun(run);
+    if (!this.#timer || this.#full || this.#roomNow() < 1) return storage.createRun(run);
+    const unless_waiting_outside = this.#shares.from(max_runs / 2); // as in `#claimOne`
     const asked = performance.now();
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     this.#asking.add(settled);
     this.#taken += 1;
     let claimed: ClaimedRun | undefined;
     try {
-      const admission = await storage.createRun({ ...run, claim: { owner, lease_ms } });
+      const admission = await storage.createRun({ ...run, claim: { owner, lease_ms, unless_waiting_outside } });
       claimed = admission.claimed;
       return admission;
     } finally {

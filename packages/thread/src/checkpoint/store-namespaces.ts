@@ -2,6 +2,7 @@ import { AppError } from "@cognition/contract";
 import type { MatchCondition } from "@langchain/langgraph-checkpoint";
 import { type SqlBool, sql } from "kysely";
 import type { Database } from "../sql/database.ts";
+import { atMost } from "../sql/limit.ts";
 import { rows, type Tx } from "../sql/statement.ts";
 import { checkLabels, decodeNamespace, encodeNamespace, literalPrefix, matchesNamespace } from "./store-namespace.ts";
 import { isBelow } from "./store-search.ts";
@@ -30,7 +31,7 @@ export function planListing(db: Database, listing: NamespaceListing): () => Tx<s
 
   if (conditions.length === 0 && maxDepth === undefined) {
     return function* whole() {
-      const found = yield* rows(query.limit(limit).offset(offset));
+      const found = yield* rows(query.limit(atMost(limit)).offset(offset));
       return found.map(({ namespace }) => decodeNamespace(namespace));
     };
   }

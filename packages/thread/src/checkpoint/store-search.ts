@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from "kysely";
 import type { Database } from "../sql/database.ts";
+import { atMost } from "../sql/limit.ts";
 import { rows, type Tx } from "../sql/statement.ts";
 import { parseFilter } from "./store-filter.ts";
 import { type FoundItem, ITEM_COLUMNS, type ItemRow, toItem } from "./store-item.ts";
@@ -39,7 +40,7 @@ export function planSearch(db: Database, search: ItemSearch): () => Tx<Found[]> 
 
   if (!search.filter && !score) {
     return function* plain() {
-      const found: ItemRow[] = yield* rows(candidates.limit(limit).offset(offset));
+      const found: ItemRow[] = yield* rows(candidates.limit(atMost(limit)).offset(offset));
       return found.map((row) => ({ row, item: toItem(row) }));
     };
   }
@@ -48,7 +49,7 @@ export function planSearch(db: Database, search: ItemSearch): () => Tx<Found[]> 
     let last: ItemRow | undefined;
     do {
       const after: Expression<SqlBool> = last ? sql`(namespace, key) > (${last.namespace}, ${last.key})` : sql`1 = 1`;
-      const page: ItemRow[] = yield* rows(candidates.where(after).limit(ROWS_AT_A_TIME));
+      const page: ItemRow[] = yield* rows(candidates.where(after).limit(atMost(ROWS_AT_A_TIME)));
       kept = kept.concat(
         page.map((row) => found(row, score)).filter(({ item }) => matches(item.value) && item.score !== 0),
       );

@@ -55,7 +55,7 @@ function selectTimeline({ dialect }: Database, page: TimelinePage): Statement {
       (select count(*) from checkpoint_writes w where w.thread = c.thread and w.ns = '' and w.checkpoint_id = c.checkpoint_id
         and w.channel = '__interrupt__') as waits
     from sessions s join threads t on t.thread_id = s.thread_id join checkpoints c on c.thread = t.pk
-    where ${conditions.join(" and ")} order by c.seq desc limit ?`;
+    where ${conditions.join(" and ")} order by c.seq desc limit cast(? as bigint)`;
   return { sql: placeholders(dialect, sql), params: [...params, page.limit] };
 }
 

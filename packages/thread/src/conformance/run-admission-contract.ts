@@ -1,3 +1,4 @@
+import type { Scope } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { ClaimedRun, NewRun } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
@@ -109,6 +110,28 @@ export function runAdmissionContract(open: OpenStorage): void {
       const taking = await storage.createRun({ session_id, on_busy: "interrupt", claim: CLAIM });
       expect(taking).toMatchObject({ interrupted: { marked: [second.run.id] } });
       expect(taking).not.toHaveProperty("claimed");
+    });
+
+    test("begins later where others wait, if it is to let them go first", async ({ storage }) => {
+      const [ann, bob, cid] = [{ user: "ann" }, { user: "bob" }, { user: "cid" }];
+      const begins = async (scopes: Scope, ...unless_waiting_outside: Scope[]) => {
+        const { id: session_id } = await storage.createSession({ scopes });
+        const { run, claimed } = await storage.createRun({ session_id, claim: { ...CLAIM, unless_waiting_outside } });
+        if (claimed) await storage.finishRun(claimed, endOf("succeeded"));
+        else await storage.requestAbort(session_id, run.id);
+        return claimed !== undefined;
+      };
+      expect(await begins(bob, bob)).toBe(true);
+      const queued = await storage.createSession({ scopes: bob });
+      const { run } = await storage.createRun({ session_id: queued.id });
+      expect(await begins(bob, bob)).toBe(true);
+      expect(await begins(ann, ann)).toBe(false);
+      expect(await begins(cid, cid)).toBe(false);
+      expect(await begins(ann, cid, ann)).toBe(false);
+      expect(await begins(ann, cid, ann, bob)).toBe(true);
+      expect(await begins(ann)).toBe(true);
+      expect((await claim(storage)).run_id).toBe(run.id);
+      expect(await begins(ann, ann)).toBe(true); // it runs, and waits for nobody
     });
 
     test("many at once on one thread: one begins", async ({ storage }) => {

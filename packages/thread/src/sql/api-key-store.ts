@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import type { ApiKeyStore } from "../api-key-store.ts";
 import type { ApiKeyRow } from "./access-tables.ts";
 import type { SqlContext } from "./context.ts";
+import { atMost } from "./limit.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
@@ -35,7 +36,7 @@ export function createApiKeyStore(ctx: SqlContext): ApiKeyStore {
     },
     listApiKeys: async (page = {}) => {
       const { limit, offset } = pageBounds(page);
-      const query = db.q.selectFrom("api_keys").selectAll().orderBy("pk", "desc").limit(limit).offset(offset);
+      const query = db.q.selectFrom("api_keys").selectAll().orderBy("pk", "desc").limit(atMost(limit)).offset(offset);
       return (await db.read(query)).map(toApiKey);
     },
     revokeApiKey: (id_or_prefix) => db.transaction(() => revoke(ctx, id_or_prefix)),

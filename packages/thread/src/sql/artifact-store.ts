@@ -14,6 +14,7 @@ import {
 import { refuseIfChanged, updateArtifact } from "./artifact-update.ts";
 import { artifactNotFound, hasId, visibleTo } from "./artifact-visibility.ts";
 import type { SqlContext } from "./context.ts";
+import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
@@ -104,7 +105,7 @@ async function listArtifacts(
   }
   if (before !== undefined) found = found.where(madeBefore("artifacts", "a", before));
   const statements = [
-    statement(found.orderBy("a.pk", "desc").limit(page.limit).offset(page.offset)),
+    statement(found.orderBy("a.pk", "desc").limit(atMost(page.limit)).offset(page.offset)),
     statement(counted.select((eb) => eb.fn.countAll<number>().as("total"))),
   ];
   const [artifacts, total] = await db.readAll(statements, scopeTextOf(reader.scope));

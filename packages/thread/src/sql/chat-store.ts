@@ -5,6 +5,7 @@ import type { ChatChange, ChatKey, ChatSessionStore } from "../chat/chat-session
 import { chatMessageRow, insertChatMessage, toChatMessage } from "./chat-message-row.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
+import { atMost } from "./limit.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
@@ -70,7 +71,7 @@ export function createChatStore(ctx: SqlContext, scopes?: Scope): ChatSessionSto
       query = query.where("user_id", "=", user_id).where("chat_id", "=", chat_id);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
       const inOrder = query.orderBy("created_at", order).orderBy("id", order);
-      return (await db.read(inOrder.limit(limit).offset(offset), scopeTextOf(scopes))).map(toChatMessage);
+      return (await db.read(inOrder.limit(atMost(limit)).offset(offset), scopeTextOf(scopes))).map(toChatMessage);
     },
   };
 }

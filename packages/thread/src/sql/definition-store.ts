@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { DefinitionStore, RevisionStore, StoredDefinition } from "../definition-store.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
+import { ONE } from "./limit.ts";
 import { scopeText } from "./scope.ts";
 import { changes, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
@@ -50,7 +51,7 @@ export function createRevisionStore({ db, now }: SqlContext): RevisionStore {
       await db.transaction(() => changes(insert.onConflict((conflict) => conflict.doNothing())));
     },
     findRevision: async (revision) => {
-      const query = db.q.selectFrom("agent_revisions").select("agent").where("revision", "=", revision).limit(1);
+      const query = db.q.selectFrom("agent_revisions").select("agent").where("revision", "=", revision).limit(ONE);
       const [row] = await db.read(query);
       return row ? JSON.parse(row.agent) : null;
     },

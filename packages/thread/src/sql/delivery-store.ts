@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
+import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
@@ -26,7 +27,7 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       const { limit, offset } = pageBounds({ limit: most, offset: from });
       const all = select(ctx, filter).selectAll().orderBy("pk", "desc");
       const query = before === undefined ? all : all.where(madeBefore("deliveries", "deliveries", before));
-      return (await db.read(query.limit(limit).offset(offset), scopeTextOf(filter.scope))).map(toDelivery);
+      return (await db.read(query.limit(atMost(limit)).offset(offset), scopeTextOf(filter.scope))).map(toDelivery);
     },
     countDeliveries: async (filter = {}) => {
       const query = select(ctx, filter).select(({ fn }) => fn.countAll<number>().as("count"));
@@ -83,7 +84,7 @@ function* claimDue({ db }: SqlContext, limit: number, lease_ms: number): Tx<Deli
             .where("next_attempt_at", "<=", nowMs)
             .where((eb) => eb.or([eb("claimed_until", "is", null), eb("claimed_until", "<=", nowMs)]))
             .orderBy("next_attempt_at")
-            .limit(limit)
+            .limit(atMost(limit))
             .modifyEnd(sql.raw(db.dialect.skipLocked)),
       )
       .updateTable("deliveries")

@@ -3,6 +3,7 @@ import type { EventLog } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { type Fold, foldEvents } from "./event-fold.ts";
+import { atMost } from "./limit.ts";
 import { all, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
 
@@ -21,7 +22,7 @@ export async function compactEvents(ctx: SqlContext, before: Date): Promise<Comp
     .where("runs.finished_at", "<", before.toISOString())
     .orderBy("runs.finished_at")
     .orderBy("runs.pk")
-    .limit(RUNS_AT_ONCE);
+    .limit(atMost(RUNS_AT_ONCE));
   const total: Compaction = { runs: 0, folded: 0 };
   for (;;) {
     const runs = await db.read(due);

@@ -4,6 +4,7 @@ import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { atMost } from "./limit.ts";
 import { scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -50,7 +51,7 @@ function eventsOf(db: Pick<Database, "q">, place: Place, { ofRun, ofScope }: Sha
     .where("events.thread", "=", threadOf(db, place, ofScope))
     .where("events.seq", ">", place.after)
     .orderBy("events.seq")
-    .limit(place.limit);
+    .limit(atMost(place.limit));
   if (!ofRun) return events;
   return events.where("events.run", "=", q.selectFrom("runs").select("runs.pk").where("runs.id", "=", place.run_id));
 }

@@ -9,6 +9,7 @@ import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { advanceLeased, leaseRefused, writeLeased } from "./lease-fence.ts";
+import { ONE } from "./limit.ts";
 import { rebuildMessages } from "./message-projection.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
@@ -170,7 +171,7 @@ const selectLastWord = fixedQuery<{ run_id: string }>(({ q }, { run_id }) =>
     .where("position", "is not", null)
     .where("role", "=", "assistant")
     .orderBy("position", "desc")
-    .limit(1),
+    .limit(ONE),
 );
 
 const selectQueued = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
@@ -180,5 +181,5 @@ const selectQueued = fixedQuery<{ session_id: string }>(({ q }, { session_id }) 
     .where("session_id", "=", session_id)
     .where(IS_OPEN)
     .where("status", "=", "queued")
-    .limit(1),
+    .limit(ONE),
 );

@@ -5,6 +5,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { inheritMessages, makeInherited } from "./inherit-messages.ts";
+import { atMost, ONE } from "./limit.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -29,7 +30,7 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
       const own = scopeTextOf(scope);
       if (own !== undefined) query = query.where("scope", "=", own);
       // Forks share message ids; the one that was first is the original.
-      const [row] = await db.read(query.orderBy("pk").limit(1), own);
+      const [row] = await db.read(query.orderBy("pk").limit(ONE), own);
       return row ? toMessage(row) : null;
     },
     getMessagesBySession: async (session_id, { order = "desc", role, scope, past, ...page } = {}) => {
@@ -114,7 +115,7 @@ function pageQueriesOf({ order, ofRole, ofScope, goesOn }: PageShape) {
     select: fixedQuery<PageValues>((db, values) => {
       const all = matching(db, values);
       const rest = goesOn ? all.where(isPast(values.session_id, values.past, order)) : all;
-      return rest.selectAll().orderBy("position", order).limit(values.limit).offset(values.offset);
+      return rest.selectAll().orderBy("position", order).limit(atMost(values.limit)).offset(values.offset);
     }),
     count: fixedQuery<PageValues>((db, values) => matching(db, values).select((eb) => eb.fn.countAll().as("total"))),
   };

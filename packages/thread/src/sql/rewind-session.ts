@@ -5,6 +5,7 @@ import type { Rewind } from "../timeline-store.ts";
 import { readAncestors, readWay, type Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
+import { ONE } from "./limit.ts";
 import { moveProjection } from "./move-projection.ts";
 import { rewindArtifacts } from "./rewind-artifacts.ts";
 import { rewindMemory } from "./rewind-memory.ts";
@@ -81,7 +82,7 @@ function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
 
 function* refuseWhileBusy({ db }: SqlContext, session_id: string): Tx<void> {
   const query = db.q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id).where(IS_OPEN);
-  const open = yield* first(query.orderBy("pk").limit(1));
+  const open = yield* first(query.orderBy("pk").limit(ONE));
   if (!open) return;
   const waits = open.status === "waiting_for_approval";
   throw new AppError(

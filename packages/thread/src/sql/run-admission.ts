@@ -2,6 +2,8 @@ import { AppError, type Message, type Run, type StoredEvent } from "@cognition/c
 import { sql } from "kysely";
 import type { Admission, ClaimedRun, NewRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import type { Database } from "./database.ts";
+import { prepared } from "./dialect.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { refuseEnd } from "./event-append.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
@@ -14,6 +16,7 @@ import { insertMessage } from "./message-store.ts";
 import { abortRuns } from "./run-abort.ts";
 import { isFree, requireDuration, toClaimed } from "./run-claim.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
+import { scopeText } from "./scope.ts";
 import { setSessionStatus } from "./session-status.ts";
 import { sessionNotFound } from "./session-store.ts";
 import { all, first, type Statement, statement, type Tx } from "./statement.ts";
@@ -90,7 +93,7 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   refuseIfNotReady(run, place);
   const taken = yield* takeOver(ctx, run, place);
   if (place.inherits === 1) yield* inheritMessages(ctx, run.session_id);
-  const claim = place.free && place.open.length === 0 ? run.claim : undefined;
+  const claim = (yield* mayBegin(ctx, run, place)) ? run.claim : undefined;
   const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place, claim });
   const { message: given, session_id } = run;
   const message = given ? yield* insertMessage(ctx, { ...given, session_id, run_id: id }) : null;
@@ -107,6 +110,24 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
   if (!taken) return { ...admitted, events };
   const { ended, marked } = taken;
   return { ...admitted, interrupted: { ended, marked }, events: [...taken.events, ...events] };
+}
+
+function* mayBegin({ db }: SqlContext, { claim }: NewRun, { free, open }: Place): Tx<boolean> {
+  if (!claim || !free || open.length > 0) return false;
+  const { unless_waiting_outside: scopes = [] } = claim;
+  if (scopes.length === 0) return true;
+  const [waiting] = yield* all([selectQueuedOutside(db, scopes.map(scopeText).sort())]);
+  return waiting?.rows.length === 0;
+}
+
+/** Before, between and after the scopes: each is one look into the index, however many runs of these are queued. */
+function selectQueuedOutside({ dialect }: Pick<Database, "dialect">, scopes: readonly string[]): Statement {
+  const gaps = Array.from({ length: scopes.length + 1 }, (_, i) => {
+    const bounds = [...(i > 0 ? ["scope > ?"] : []), ...(i < scopes.length ? ["scope < ?"] : [])];
+    return `exists (select 1 from runs where status = 'queued' and ${bounds.join(" and ")})`;
+  });
+  const params = scopes.flatMap((scope) => [scope, scope]);
+  return prepared(dialect, `select 1 as waits where ${gaps.join(" or ")}`, params);
 }
 
 const NOT_BEGUN = { status: "queued", attempt: 0, checkpoint_id: null, started_at: null } as const;

@@ -6,6 +6,7 @@ import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { runFence } from "./lease-fence.ts";
+import { ONE } from "./limit.ts";
 import { type RunRow, toRun } from "./run-row.ts";
 import { scopeText } from "./scope.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
@@ -73,7 +74,7 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
     .where(isFree("t", dialect))
     .where(earlier)
     .orderBy("r.pk")
-    .limit(1)
+    .limit(ONE)
     .modifyEnd(sql.raw(dialect.skipLocked));
 }
 

@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { runNotFound } from "./lease-fence.ts";
+import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { requestAbort } from "./run-abort.ts";
@@ -35,7 +36,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
         .selectFrom("runs")
         .selectAll()
         .where((eb) => eb.and([...conditions(session_id, filter), ...older]));
-      const newest = query.orderBy("pk", "desc").limit(page.limit).offset(page.offset);
+      const newest = query.orderBy("pk", "desc").limit(atMost(page.limit)).offset(page.offset);
       return (await db.read(newest, scopeTextOf(filter.scope))).map(toRun);
     },
     countRuns: async (session_id, filter = {}) => {

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
@@ -45,7 +46,9 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const query = selectSessions(db)
         .where((eb) => eb.and(conditions))
         .orderBy("s.pk", "desc");
-      return (await db.read(query.limit(page.limit).offset(page.offset), scopeTextOf(filter.scope))).map(toSession);
+      return (await db.read(query.limit(atMost(page.limit)).offset(page.offset), scopeTextOf(filter.scope))).map(
+        toSession,
+      );
     },
     countSessions: async (filter = {}) => {
       const conditions = sessionConditions(db, filter);

@@ -3,6 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import type { SessionFilter } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { makeInherited } from "./inherit-messages.ts";
+import { atMost } from "./limit.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
@@ -30,7 +31,7 @@ export async function listSpokenMessages(
     .where(sql<SqlBool>`${sql.raw(db.dialect.hasWords("m.content"))}`);
   const [found, counted] = await db.readAll(
     [
-      statement(spoken.selectAll("m").orderBy("s.pk").orderBy("m.position").limit(limit).offset(offset)),
+      statement(spoken.selectAll("m").orderBy("s.pk").orderBy("m.position").limit(atMost(limit)).offset(offset)),
       statement(spoken.select((eb) => eb.fn.countAll().as("total"))),
     ],
     own,

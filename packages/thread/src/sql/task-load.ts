@@ -4,6 +4,7 @@ import type { OpenTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { ONE } from "./limit.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { profileNotFound, toStoredProfile } from "./profile-store.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
@@ -69,7 +70,7 @@ const selectNewest = fixedQuery<{ conversation_id: string; own: string }>(({ q }
     .where("scope", "=", own)
     .orderBy("created_at", "desc")
     .orderBy("task_id", "desc")
-    .limit(1),
+    .limit(ONE),
 );
 
 export async function taskOfConversation(

@@ -7,6 +7,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
+import { atMost } from "./limit.ts";
 import { insertMessage } from "./message-store.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { changeProfile } from "./profile-store.ts";
@@ -43,7 +44,7 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
       // Messages move the conversation's time alone: writing the workspace's too would cost a second row.
       const used = sql<string>`case when s.updated_at > t.updated_at then s.updated_at else t.updated_at end`;
       const newest = query.orderBy("t.created_at", "desc").orderBy("t.task_id", "desc");
-      const listed = newest.select(columns).select(used.as("updated_at")).limit(limit).offset(offset);
+      const listed = newest.select(columns).select(used.as("updated_at")).limit(atMost(limit)).offset(offset);
       const found = await db.read(listed, scopeTextOf(scope));
       return found.map((row) => ({ ...row, scope: JSON.parse(row.scope) }));
     },

@@ -9,6 +9,7 @@ import { completionsAndBreakers } from "./0008-completions-and-breakers.ts";
 import { memoryTimesAndPackThreads } from "./0009-memory-times-and-pack-threads.ts";
 import { moreIndexes } from "./0010-more-indexes.ts";
 import { artifactsOfNoSession } from "./0011-artifacts-of-no-session.ts";
+import { queuedRuns } from "./0012-queued-runs.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   memoryTimesAndPackThreads,
   moreIndexes,
   artifactsOfNoSession,
+  queuedRuns,
 ];
