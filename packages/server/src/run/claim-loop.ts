@@ -58,8 +58,9 @@ export class ClaimLoop {
   /** Stores a run, and begins it in the same commit where there is room for it and nothing comes before it. */
   async admit(run: NewRun): Promise<Admission> {
     const { storage, owner, lease_ms, max_runs } = this.#options;
-    if (!this.#timer || this.#full || this.#roomNow() < 1) return storage.createRun(run);
-    const unless_waiting_outside = this.#shares.from(max_runs / 2); // as in `#claimOne`
+    if (!this.#timer || this.#full || this.#placesLeft() < 1) return storage.createRun(run);
+    // As in `#claimOne`; whose the claims under way are is not known yet, so they count for everybody.
+    const unless_waiting_outside = this.#shares.from(Math.max(1, max_runs / 2 - this.#taken));
     const asked = performance.now();
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     this.#asking.add(settled);
@@ -156,7 +157,11 @@ export class ClaimLoop {
     const { max_runs } = this.#options;
     const toHalf = max_runs / 2 - this.#shares.largest();
     const share = toHalf > 0 ? Math.max(1, Math.floor(toHalf)) : max_runs;
-    return Math.min(max_runs - this.#active.size, share) - this.#taken;
+    return Math.min(this.#placesLeft(), share - this.#taken);
+  }
+
+  #placesLeft(): number {
+    return this.#options.max_runs - this.#active.size - this.#taken;
   }
 
   /** Whether there were so many, and so may be more. */

@@ -1,4 +1,5 @@
 import type { Message, Run } from "@cognition/contract";
+import { sql } from "kysely";
 import type { WriterLease } from "../checkpoint/lease.ts";
 import type { NewDelivery } from "../delivery-store.ts";
 import type { NewEvent } from "../event-log.ts";
@@ -180,6 +181,6 @@ const selectQueued = fixedQuery<{ session_id: string }>(({ q }, { session_id }) 
     .select("id")
     .where("session_id", "=", session_id)
     .where(IS_OPEN)
-    .where("status", "=", "queued")
+    .where(sql<boolean>`status = 'queued'`)
     .limit(ONE),
 );

@@ -32,14 +32,17 @@ export async function finishRun(ctx: SqlContext, lease: WriterLease, end: RunEnd
 
 type RunChange = UpdateObject<Tables, "runs">;
 
-/** Compare-and-set: from running under this very lease, or not at all. */
+/**
+ * Compare-and-set: from running under this very lease, or not at all. The status is a literal: there are indexes of runs
+ * of one status, and SQLite would prepare the statement anew for each value that is bound, to see whether they fit.
+ */
 function running({ q }: Pick<Database, "q">, { run_id, epoch }: Lease, columns: RunChange) {
   return q
     .updateTable("runs")
     .set(columns)
     .where("id", "=", run_id)
     .where("epoch", "=", epoch)
-    .where("status", "=", "running")
+    .where(sql<boolean>`status = 'running'`)
     .returningAll();
 }
 
