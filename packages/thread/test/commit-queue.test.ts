@@ -57,3 +57,45 @@ it("what others bring in the same turn is in one commit with it", async () => {
   await Promise.all(["a", "b", "c", undefined].map(write));
   expect(counted.commits).toBe(2);
 });
+
+it("of much that waits, a request is answered before whoever works on", async () => {
+  const { counted, write } = await open();
+  const order: string[] = [];
+  const told = async (name: string, writer?: string) => {
+    await write(writer);
+    order.push(name);
+  };
+  const writers = Array.from({ length: 40 }, (_, n) => told("writer", `w${n}`));
+  await Promise.all([...writers, told("request")]);
+  expect(order[0]).toBe("request");
+  expect(counted.commits).toBe(2);
+});
+
+it("a request that comes while many are told to go on does not wait for all of them", async () => {
+  const { write } = await open();
+  const order: string[] = [];
+  const told = async (name: string, writer?: string) => {
+    await write(writer);
+    order.push(name);
+    if (order.length === 1) later = told("request");
+  };
+  let later: Promise<void> | undefined;
+  await Promise.all(Array.from({ length: 60 }, (_, n) => told("writer", `w${n}`)));
+  await later;
+  expect(order).toHaveLength(61);
+  expect(order.indexOf("request")).toBeLessThan(40);
+});
+
+it("nor do they wait for ever where requests keep coming", async () => {
+  const { write } = await open();
+  let goOn = true;
+  let requests = 0;
+  const flood = async () => {
+    for (; goOn && requests < 1_000; requests++) await write();
+  };
+  const flooding = [flood(), flood(), flood()];
+  await Promise.all(Array.from({ length: 60 }, (_, n) => write(`w${n}`)));
+  goOn = false;
+  await Promise.all(flooding);
+  expect(requests).toBeLessThan(500);
+});

@@ -8,7 +8,7 @@ import { WriteGathering } from "./write-gathering.ts";
 
 const RETRY_MS = 5;
 /** So many writers go on in one turn of the event loop: of more, requests would be heard too late. */
-const SIDE_BY_SIDE = 20;
+const SIDE_BY_SIDE = 12;
 /** So long one writer may go on within a turn of the event loop: timers and requests are heard after that. */
 const LONGEST_TURN_MS = 5;
 
@@ -18,6 +18,10 @@ interface Job {
   writer: string | undefined;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+}
+
+function isRequest({ writer }: Job): boolean {
+  return writer === undefined;
 }
 
 type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
@@ -33,6 +37,8 @@ export class CommitQueue {
   readonly #failpoint: Failpoint | undefined;
   #jobs: Job[] = [];
   #flushing: Promise<void> | undefined;
+  /** Writers were left for the next commit. */
+  #leftSome = false;
   /** Whose the last commit was, if it was one writer's. */
   #alone: string | undefined;
   readonly #gathering = new WriteGathering();
@@ -68,21 +74,23 @@ export class CommitQueue {
   }
 
   async #flush(): Promise<void> {
-    while (this.#jobs.length > 0) {
-      const gathered = this.#gathering.gather(() => this.#jobs.length);
-      if (gathered) await gathered;
-      const committed = this.#commitWaiting();
-      const outcomes = committed instanceof Promise ? await committed : committed;
-      this.#alone = outcomes.length === 1 ? outcomes[0]?.job.writer : undefined;
-      // Whoever writes again and again works on when the others have been answered: a request is heard before it.
-      const ofWriters = outcomes.filter(({ job }) => job.writer !== undefined);
-      this.#settle(outcomes.filter(({ job }) => job.writer === undefined));
-      for (let i = 0; i < ofWriters.length; i += SIDE_BY_SIDE) {
-        if (i > 0 || ofWriters.length < outcomes.length) await nextTurn();
-        this.#settle(ofWriters.slice(i, i + SIDE_BY_SIDE));
+    const settling: Outcome[] = [];
+    while (this.#jobs.length > 0 || settling.length > 0) {
+      if (this.#jobs.length > 0 && (settling.length === 0 || this.#jobs.some(isRequest))) {
+        const gathered = settling.length === 0 ? this.#gathering.gather(() => this.#jobs.length) : undefined;
+        if (gathered) await gathered;
+        const committed = this.#commitWaiting();
+        const outcomes = committed instanceof Promise ? await committed : committed;
+        this.#alone = outcomes.length === 1 ? outcomes[0]?.job.writer : undefined;
+        // Whoever writes again and again works on when the others have been answered: a request is heard before it.
+        const requests = outcomes.filter(({ job }) => isRequest(job));
+        this.#settle(requests);
+        settling.push(...outcomes.filter(({ job }) => !isRequest(job)));
+        if (requests.length > 0 && settling.length > 0) await nextTurn();
       }
+      this.#settle(settling.splice(0, SIDE_BY_SIDE));
       // What the callers just resolved want to write next joins the next commit.
-      if (this.#jobs.length > 0) await nextTurn();
+      if (this.#jobs.length > 0 || settling.length > 0) await nextTurn();
     }
     this.#flushing = undefined;
   }
@@ -116,10 +124,13 @@ export class CommitQueue {
     return this.#takeJobs().map((job) => ({ job, error }));
   }
 
+  /** All that waits; of much, the requests first, which would wait for the writes of all who work on. But only once. */
   #takeJobs(): Job[] {
     const jobs = this.#jobs;
-    this.#jobs = [];
-    return jobs;
+    const requests = jobs.length > SIDE_BY_SIDE && !this.#leftSome ? jobs.filter(isRequest) : [];
+    this.#jobs = requests.length === 0 ? [] : jobs.filter((job) => !isRequest(job));
+    this.#leftSome = this.#jobs.length > 0;
+    return this.#leftSome ? requests : jobs;
   }
 
   /** What kept it from beginning, if anything did. */

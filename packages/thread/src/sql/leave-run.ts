@@ -85,7 +85,7 @@ export async function leaveRun(
 
 async function leaveAlone(ctx: SqlContext, lease: Lease, write: LeavingWrite): Promise<Left> {
   const { created_at } = write;
-  const { events, event_seq, ...left } = await ctx.db.transaction(() => leave(ctx, lease, write));
+  const { events, event_seq, ...left } = await ctx.db.transaction(() => leave(ctx, lease, write), lease.run_id);
   const { id: run_id, session_id } = left.run;
   ctx.feed.publish(session_id, storedEvents({ session_id, run_id, events, created_at }, event_seq));
   return left;
