@@ -37,6 +37,8 @@ export class CommitQueue {
   readonly #failpoint: Failpoint | undefined;
   #jobs: Job[] = [];
   #flushing: Promise<void> | undefined;
+  /** Writers whose writes are stored, and who are still to go on. */
+  readonly #settling: Outcome[] = [];
   /** Writers were left for the next commit. */
   #leftSome = false;
   /** Whose the last commit was, if it was one writer's. */
@@ -74,25 +76,35 @@ export class CommitQueue {
   }
 
   async #flush(): Promise<void> {
-    const settling: Outcome[] = [];
-    while (this.#jobs.length > 0 || settling.length > 0) {
-      if (this.#jobs.length > 0 && (settling.length === 0 || this.#jobs.some(isRequest))) {
-        const gathered = settling.length === 0 ? this.#gathering.gather(() => this.#jobs.length) : undefined;
-        if (gathered) await gathered;
-        const committed = this.#commitWaiting();
-        const outcomes = committed instanceof Promise ? await committed : committed;
-        this.#alone = outcomes.length === 1 ? outcomes[0]?.job.writer : undefined;
-        // Whoever writes again and again works on when the others have been answered: a request is heard before it.
-        const requests = outcomes.filter(({ job }) => isRequest(job));
-        this.#settle(requests);
-        settling.push(...outcomes.filter(({ job }) => !isRequest(job)));
-        if (requests.length > 0 && settling.length > 0) await nextTurn();
-      }
-      this.#settle(settling.splice(0, SIDE_BY_SIDE));
+    while (this.#isOpen) {
+      if (this.#isDue) await this.#commitAndAnswer();
+      this.#settle(this.#settling.splice(0, SIDE_BY_SIDE));
       // What the callers just resolved want to write next joins the next commit.
-      if (this.#jobs.length > 0 || settling.length > 0) await nextTurn();
+      if (this.#isOpen) await nextTurn();
     }
     this.#flushing = undefined;
+  }
+
+  get #isOpen(): boolean {
+    return this.#jobs.length > 0 || this.#settling.length > 0;
+  }
+
+  /** While some are still to go on, only a request is a reason to commit. */
+  get #isDue(): boolean {
+    return this.#settling.length === 0 ? this.#jobs.length > 0 : this.#jobs.some(isRequest);
+  }
+
+  async #commitAndAnswer(): Promise<void> {
+    const gathered = this.#settling.length === 0 ? this.#gathering.gather(() => this.#jobs.length) : undefined;
+    if (gathered) await gathered;
+    const committed = this.#commitWaiting();
+    const outcomes = committed instanceof Promise ? await committed : committed;
+    this.#alone = outcomes.length === 1 ? outcomes[0]?.job.writer : undefined;
+    // Whoever writes again and again works on when the others have been answered: a request is heard before it.
+    const requests = outcomes.filter(({ job }) => isRequest(job));
+    this.#settle(requests);
+    this.#settling.push(...outcomes.filter(({ job }) => !isRequest(job)));
+    if (requests.length > 0 && this.#settling.length > 0) await nextTurn();
   }
 
   #settle(outcomes: readonly Outcome[]): void {
