@@ -113,6 +113,8 @@ function countNew(dialect: Dialect, session_id: string, messages: readonly Proje
 const LAST = `(select m.position from messages m where m.session_id = ? and m.position is not null
   and m.checkpoint_id is not null order by m.position desc limit 1)`;
 
+const LAST_OF_SESSION = LAST.replace("?", "s.id");
+
 function makeRoom(dialect: Dialect, session_id: string, places: number): Statement[] {
   if (places === 0) return [];
   const sql = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
@@ -128,13 +130,12 @@ function upsert(
   { session_id, run_id, checkpoint_id, created_at }: Projection,
   { id, fields }: ProjectedMessage,
 ): Statement {
-  const last = LAST.replace("?", "s.id");
   const sql = `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
       model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
-    select s.id, cast(? as text), s.scope, coalesce(${last}, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
-      cast(? as text), cast(? as ${dialect.bigint}), cast(? as text),
-      (select m.id from messages m where m.session_id = s.id and m.position = ${last}), '{}', cast(? as text), cast(? as text), cast(? as text)
-    from sessions s where s.id = ?
+    select s.id, cast(? as text), s.scope, coalesce(before.position, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
+      cast(? as text), cast(? as ${dialect.bigint}), cast(? as text), before.id, '{}', cast(? as text), cast(? as text), cast(? as text)
+    from sessions s left join messages before on before.session_id = s.id and before.position = ${LAST_OF_SESSION}
+    where s.id = ?
     on conflict (session_id, id) do update set
       position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
       role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,

@@ -15,7 +15,7 @@ import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
 import { abortRuns } from "./run-abort.ts";
 import { isFree, requireDuration, toClaimed } from "./run-claim.ts";
-import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
+import { IS_OPEN, type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { scopeText } from "./scope.ts";
 import { setSessionStatus } from "./session-status.ts";
 import { sessionNotFound } from "./session-store.ts";
@@ -38,27 +38,6 @@ interface Place {
   /** The session's runs that have not ended, oldest first. */
   open: Pick<RunRow, "id" | "status">[];
 }
-
-type NewRunRow = Pick<
-  RunRow,
-  | "id"
-  | "session_id"
-  | "thread"
-  | "scope"
-  | "status"
-  | "attempt"
-  | "epoch"
-  | "resumes"
-  | "agent_name"
-  | "agent_revision"
-  | "model"
-  | "input"
-  | "trace_id"
-  | "callback_url"
-  | "checkpoint_id"
-  | "created_at"
-  | "started_at"
->;
 
 /** What an idempotency key's row remembers of a run. */
 export interface AdmittedRun {
@@ -207,29 +186,37 @@ interface Admitting {
   claim: NewRun["claim"];
 }
 
-/** The run and what is told of it, in one round trip. */
+/** The run and what is told of it, in one round trip. Its row is known: giving it back would cost as much as writing it. */
 function* insertAnnounced(
   ctx: SqlContext,
   run: NewRun,
   admitted: Admitting,
-): Tx<{ row: RunRow; events: StoredEvent[] }> {
+): Tx<{ row: RunColumns; events: StoredEvent[] }> {
   const { db, now } = ctx;
   const { session_id, events = [] } = run;
-  const batch = { session_id, run_id: admitted.id, events, created_at: now() };
+  const created_at = now();
+  const batch = { session_id, run_id: admitted.id, events, created_at };
   const advance = { events: events.length, lease: admitted.claim };
   const announced =
     events.length === 0 && !admitted.claim
       ? []
       : [advanceThread(db, { session_id }, advance), ...insertEvents(db.dialect, batch)];
-  const [made, thread] = yield* all([insertRun(ctx, run, admitted), ...announced]);
-  const row = made?.rows[0] as unknown as RunRow;
+  const row = newRow(run, admitted, created_at, yield* callbackOf(ctx, run));
+  const [, thread] = yield* all([insertNew(db, row), ...announced]);
   return { row, events: events.length === 0 ? [] : storedEvents(batch, thread?.rows[0]?.event_seq as number) };
 }
 
-function insertRun({ db, now }: SqlContext, run: NewRun, { id, input, place, claim }: Admitting): Statement {
-  const created_at = now();
+/** Who resumes a run goes on with its work, and whoever waits for its end still waits. */
+function* callbackOf({ db }: SqlContext, { callback_url, resumes }: NewRun): Tx<string | null> {
+  if (callback_url !== undefined || !resumes) return callback_url ?? null;
+  const resumed = yield* first(db.q.selectFrom("runs").select("callback_url").where("id", "=", resumes));
+  return resumed?.callback_url ?? null;
+}
+
+function newRow(run: NewRun, admitted: Admitting, created_at: string, callback_url: string | null): RunColumns {
+  const { id, input, place, claim } = admitted;
   const begun = { status: "running", attempt: 1, checkpoint_id: place.head, started_at: created_at };
-  const row = {
+  return {
     ...(claim ? begun : NOT_BEGUN),
     epoch: claim ? place.epoch + 1 : 0,
     id,
@@ -242,39 +229,32 @@ function insertRun({ db, now }: SqlContext, run: NewRun, { id, input, place, cla
     model: run.model ?? null,
     input,
     trace_id: run.trace_id ?? null,
+    callback_url,
     created_at,
+    ...{ stalled_attempts: 0, usage: null, error: null, abort_requested_at: null, finished_at: null },
   };
-  const { callback_url, resumes } = run;
-  if (callback_url !== undefined || !resumes) return insertNew(db, { ...row, callback_url: callback_url ?? null });
-  // Who resumes a run goes on with its work, and whoever waits for its end still waits.
-  const inherited = sql<string | null>`(select r.callback_url from runs r where r.id = ${resumes})`;
-  const query = db.q.insertInto("runs").values({ ...row, callback_url: inherited });
-  return statement(query.returningAll());
 }
 
-const insertNew = fixedQuery<NewRunRow>(({ q }, row) =>
-  q
-    .insertInto("runs")
-    .values({
-      id: row.id,
-      session_id: row.session_id,
-      thread: row.thread,
-      scope: row.scope,
-      status: row.status,
-      attempt: row.attempt,
-      epoch: row.epoch,
-      resumes: row.resumes,
-      agent_name: row.agent_name,
-      agent_revision: row.agent_revision,
-      model: row.model,
-      input: row.input,
-      trace_id: row.trace_id,
-      callback_url: row.callback_url,
-      checkpoint_id: row.checkpoint_id,
-      created_at: row.created_at,
-      started_at: row.started_at,
-    })
-    .returningAll(),
+const insertNew = fixedQuery<RunColumns>(({ q }, row) =>
+  q.insertInto("runs").values({
+    id: row.id,
+    session_id: row.session_id,
+    thread: row.thread,
+    scope: row.scope,
+    status: row.status,
+    attempt: row.attempt,
+    epoch: row.epoch,
+    resumes: row.resumes,
+    agent_name: row.agent_name,
+    agent_revision: row.agent_revision,
+    model: row.model,
+    input: row.input,
+    trace_id: row.trace_id,
+    callback_url: row.callback_url,
+    checkpoint_id: row.checkpoint_id,
+    created_at: row.created_at,
+    started_at: row.started_at,
+  }),
 );
 
 function* remember({ db }: SqlContext, key: string, scope: string, response: AdmittedRun): Tx<void> {

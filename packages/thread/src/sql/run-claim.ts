@@ -7,7 +7,7 @@ import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { runFence } from "./lease-fence.ts";
 import { ONE } from "./limit.ts";
-import { type RunRow, toRun } from "./run-row.ts";
+import { type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { scopeText } from "./scope.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
 
@@ -43,7 +43,10 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   return toClaimed(run, { epoch, thread_id: candidate.thread_id, next_ordinal: last === null ? 0 : last + 1 });
 }
 
-export function toClaimed(run: RunRow, thread: Pick<ClaimedRun, "epoch" | "thread_id" | "next_ordinal">): ClaimedRun {
+export function toClaimed(
+  run: RunColumns,
+  thread: Pick<ClaimedRun, "epoch" | "thread_id" | "next_ordinal">,
+): ClaimedRun {
   return {
     run_id: run.id,
     run: toRun(run),

@@ -3,11 +3,13 @@ import { type Selectable, sql } from "kysely";
 import type { Tables } from "./tables.ts";
 
 export type RunRow = Selectable<Tables["runs"]>;
+/** All but what the database gives it by itself. */
+export type RunColumns = Omit<RunRow, "pk" | "compacted_at">;
 
 /** What still stands in its thread's line. Literals, so that the index of just these fits, however long the history. */
 export const IS_OPEN = sql<boolean>`status in ('queued', 'running', 'waiting_for_approval')`;
 
-export function toRun(row: RunRow): Run {
+export function toRun(row: RunColumns): Run {
   return {
     id: row.id,
     session_id: row.session_id,
