@@ -1,4 +1,4 @@
-import { type Dialect, prepared } from "../sql/dialect.ts";
+import { type Dialect, perDialect, prepared } from "../sql/dialect.ts";
 import type { Statement } from "../sql/statement.ts";
 import { type MessageFields, messageFieldsOf, messageIdOf } from "./message-fields.ts";
 
@@ -90,23 +90,30 @@ function isSubsequence(part: readonly number[], whole: readonly number[]): boole
 
 /** Once in a commit that projects a checkpoint: the messages that were only pending are in it, or never will be. */
 export function removePending(dialect: Dialect, session_id: string): Statement[] {
-  const pending = "from messages where session_id = ? and id >= 'pending:' and id < 'pending;'";
-  // There are hardly ever any, and a session's row that isn't touched need not be written.
-  const sql = `update sessions set message_count = message_count - (select count(*) ${pending})
-    where id = ? and exists (select 1 ${pending})`;
   return [
-    prepared(dialect, sql, [session_id, session_id, session_id]),
-    prepared(dialect, `delete ${pending}`, [session_id]),
+    prepared(dialect, UNCOUNT_PENDING, [session_id, session_id, session_id]),
+    prepared(dialect, DELETE_PENDING, [session_id]),
   ];
 }
 
+const OF_PENDING = "from messages where session_id = ? and id >= 'pending:' and id < 'pending;'";
+const DELETE_PENDING = `delete ${OF_PENDING}`;
+/** There are hardly ever any, and a session's row that isn't touched need not be written. */
+const UNCOUNT_PENDING = `update sessions set message_count = message_count - (select count(*) ${OF_PENDING})
+  where id = ? and exists (select 1 ${OF_PENDING})`;
+
+const COUNT_NEW = perDialect(
+  ({ eachText }) => `update sessions set message_count = message_count + (
+      select count(*) from (${eachText}) ids
+      where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
+    where id = ?`,
+);
+
 function countNew(dialect: Dialect, session_id: string, messages: readonly ProjectedMessage[]): Statement[] {
   if (messages.length === 0) return [];
-  const sql = `update sessions set message_count = message_count + (
-      select count(*) from (${dialect.eachText}) ids
-      where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
-    where id = ?`;
-  return [prepared(dialect, sql, [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id])];
+  return [
+    prepared(dialect, COUNT_NEW(dialect), [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id]),
+  ];
 }
 
 /** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
@@ -115,10 +122,11 @@ const LAST = `(select m.position from messages m where m.session_id = ? and m.po
 
 const LAST_OF_SESSION = LAST.replace("?", "s.id");
 
+const MAKE_ROOM = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
+
 function makeRoom(dialect: Dialect, session_id: string, places: number): Statement[] {
   if (places === 0) return [];
-  const sql = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
-  return [prepared(dialect, sql, [places, session_id, session_id])];
+  return [prepared(dialect, MAKE_ROOM, [places, session_id, session_id])];
 }
 
 /**
@@ -130,19 +138,7 @@ function upsert(
   { session_id, run_id, checkpoint_id, created_at }: Projection,
   { id, fields }: ProjectedMessage,
 ): Statement {
-  const sql = `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
-      model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
-    select s.id, cast(? as text), s.scope, coalesce(before.position, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
-      cast(? as text), cast(? as ${dialect.bigint}), cast(? as text), before.id, '{}', cast(? as text), cast(? as text), cast(? as text)
-    from sessions s left join messages before on before.session_id = s.id and before.position = ${LAST_OF_SESSION}
-    where s.id = ?
-    on conflict (session_id, id) do update set
-      position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
-      role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
-      token_count = coalesce(excluded.token_count, messages.token_count),
-      model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
-      run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`;
-  return prepared(dialect, sql, [
+  return prepared(dialect, UPSERT(dialect), [
     id,
     fields.role,
     fields.content,
@@ -156,6 +152,23 @@ function upsert(
     session_id,
   ]);
 }
+
+const UPSERT = perDialect(
+  ({
+    bigint,
+  }) => `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
+      model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
+    select s.id, cast(? as text), s.scope, coalesce(before.position, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
+      cast(? as text), cast(? as ${bigint}), cast(? as text), before.id, '{}', cast(? as text), cast(? as text), cast(? as text)
+    from sessions s left join messages before on before.session_id = s.id and before.position = ${LAST_OF_SESSION}
+    where s.id = ?
+    on conflict (session_id, id) do update set
+      position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
+      role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
+      token_count = coalesce(excluded.token_count, messages.token_count),
+      model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
+      run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`,
+);
 
 function markLeft(
   dialect: Dialect,

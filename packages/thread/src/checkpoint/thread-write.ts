@@ -92,11 +92,21 @@ function membersOf(dialect: Dialect, guard: string, counts: [pieces: number, che
   return members;
 }
 
+/** What the rows take, their numbers included. */
 function bytesOf({ pieces, checkpoints, writes }: ThreadWrite): number {
-  const rows = [pieceParams(pieces), writeParams(writes), ...checkpoints.map((row) => checkpointParams(row, 0))];
-  return rows.flat().reduce<number>((sum, value) => sum + sizeOf(value), 0);
+  let bytes = 0;
+  for (const { value } of pieces) bytes += NUMBER_BYTES + value.length;
+  for (const { ns, checkpoint_id, parent_id, body, metadata, snapshot } of checkpoints)
+    bytes += NUMBER_BYTES + lengths(ns, checkpoint_id, parent_id, body, metadata, snapshot);
+  for (const { ns, checkpoint_id, task_id, channel, value } of writes)
+    bytes += NUMBER_BYTES + lengths(ns, checkpoint_id, task_id, channel, value);
+  return bytes;
 }
 
-function sizeOf(value: SqlValue): number {
-  return typeof value === "object" || typeof value === "string" ? (value?.length ?? 0) : 8;
+const NUMBER_BYTES = 8;
+
+function lengths(...values: readonly (string | Uint8Array | null)[]): number {
+  let sum = 0;
+  for (const value of values) sum += value?.length ?? 0;
+  return sum;
 }

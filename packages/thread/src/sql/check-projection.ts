@@ -4,7 +4,7 @@ import type { ProjectedRows, ShownFields } from "../checkpoint/projected-rows.ts
 import type { RebuildReport } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
-import { placeholders } from "./dialect.ts";
+import { perDialect, prepared } from "./dialect.ts";
 import { createMessageProjection } from "./message-projection.ts";
 import type { MessageRow } from "./message-row.ts";
 import type { QueryResult, Statement } from "./statement.ts";
@@ -19,12 +19,15 @@ export function isDifference(error: unknown): error is AppError {
 
 /** The rows that the run has written, and whether there are as many in all as were counted. */
 export function selectProjected({ dialect }: Database, { session_id, ids }: ProjectedRows): Statement {
-  const sql = `select s.message_count,
+  return prepared(dialect, SELECT_PROJECTED(dialect), [JSON.stringify(ids), session_id]);
+}
+
+const SELECT_PROJECTED = perDialect(
+  ({ eachText }) => `select s.message_count,
       (select count(*) from messages c where c.session_id = s.id and c.position is not null) as placed,
       m.*
-    from sessions s left join messages m on m.session_id = s.id and m.id in (${dialect.eachText}) where s.id = ?`;
-  return { sql: placeholders(dialect, sql), params: [JSON.stringify(ids), session_id], prepare: true };
-}
+    from sessions s left join messages m on m.session_id = s.id and m.id in (${eachText}) where s.id = ?`,
+);
 
 /** Throws one of these. A session that is gone has no rows to be wrong. */
 export function requireProjected(projected: ProjectedRows, found: QueryResult | undefined): void {

@@ -127,6 +127,19 @@ export function placeholders(dialect: Dialect, sql: string): string {
   return known;
 }
 
+/** A text that is made once for each dialect: the same string each time, which is found again by what it is, not by what it says. */
+export function perDialect(make: (dialect: Dialect) => string): (dialect: Dialect) => string {
+  const texts = new Map<Dialect, string>();
+  return (dialect) => {
+    let text = texts.get(dialect);
+    if (text === undefined) {
+      text = make(dialect);
+      texts.set(dialect, text);
+    }
+    return text;
+  };
+}
+
 /** One that is written out, with `?` in the place of each value. */
 export function prepared(dialect: Dialect, sql: string, params: SqlValue[]): Statement {
   return { sql: placeholders(dialect, sql), params, prepare: true };

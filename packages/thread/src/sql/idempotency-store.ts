@@ -52,12 +52,13 @@ interface KeyRow {
   body_hash: string;
   ttl_ms: number;
   created_at: string;
+  response: string | null;
 }
 
 /** One row for a key that was not there or whose time is over, with the moment since which the same request is at work. */
 const insertUnlessKnown = fixedQuery<KeyRow>(({ q, dialect }, row) => {
   const nowMs = sql.raw(dialect.nowMs);
-  const fresh = { body_hash: row.body_hash, response: null, expires_at: sql<number>`${nowMs} + ${row.ttl_ms}` };
+  const fresh = { body_hash: row.body_hash, response: row.response, expires_at: sql<number>`${nowMs} + ${row.ttl_ms}` };
   const isRepeated = sql`idempotency_keys.response is null and idempotency_keys.body_hash = ${row.body_hash}`;
   const since = sql<string>`case when ${isRepeated} then idempotency_keys.created_at else ${row.created_at} end`;
   return q
@@ -72,11 +73,11 @@ const insertUnlessKnown = fixedQuery<KeyRow>(({ q, dialect }, row) => {
     .returning("created_at");
 });
 
-/** The insert is the lock, also when it finds a row and changes nothing: what is read after it can't go away meanwhile. */
-export function* claimKey({ db, now }: SqlContext, claim: Claim): Tx<ClaimState> {
+/** With the response, where it is known beforehand. The insert is the lock, also when it finds a row and changes nothing: what is read after it can't go away meanwhile. */
+export function* claimKey({ db, now }: SqlContext, claim: Claim, response: string | null = null): Tx<ClaimState> {
   const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
   const scope = scopeText(claim.scope);
-  const [claimed] = yield* all([insertUnlessKnown(db, { scope, key, body_hash, ttl_ms, created_at: now() })]);
+  const [claimed] = yield* all([insertUnlessKnown(db, { scope, key, body_hash, ttl_ms, created_at: now(), response })]);
   const since = claimed?.rows[0]?.created_at as string | undefined;
   if (since !== undefined) return { state: "new", since };
   const known = yield* first(

@@ -67,17 +67,16 @@ export async function createRun(ctx: SqlContext, run: NewRun): Promise<Admission
 
 function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Admitted> {
   const place = yield* findPlace(ctx, run.session_id);
-  const earlier = yield* findEarlier(ctx, run, place);
+  const { session_id } = run;
+  const given = run.message && { id: ctx.newId(), ...run.message, session_id, run_id: id };
+  const earlier = yield* findEarlier(ctx, run, place, { run_id: id, message_id: given?.id ?? null });
   if (earlier) return { ...earlier, created: false, events: [] };
   refuseIfNotReady(run, place);
   const taken = yield* takeOver(ctx, run, place);
   if (place.inherits === 1) yield* inheritMessages(ctx, run.session_id);
   const claim = (yield* mayBegin(ctx, run, place)) ? run.claim : undefined;
   const { row, events } = yield* insertAnnounced(ctx, run, { id, input, place, claim });
-  const { message: given, session_id } = run;
-  const message = given ? yield* insertMessage(ctx, { ...given, session_id, run_id: id }) : null;
-  if (run.idempotency)
-    yield* remember(ctx, run.idempotency.key, place.scope, { run_id: id, message_id: message?.id ?? null });
+  const message = given ? yield* insertMessage(ctx, given) : null;
   // A new message is the answer to an error; the session is itself again.
   if (place.status === "error") yield* all([setSessionStatus(ctx, session_id, "active")]);
   const admitted = {
@@ -143,11 +142,12 @@ function* findEarlier(
   ctx: SqlContext,
   run: NewRun,
   { scope }: Place,
+  response: AdmittedRun,
 ): Tx<{ run: Run; message: Message | null } | undefined> {
   const { session_id, idempotency } = run;
   if (!idempotency) return undefined;
   const { q } = ctx.db;
-  const claim = yield* claimKey(ctx, { ...idempotency, scope: JSON.parse(scope) });
+  const claim = yield* claimKey(ctx, { ...idempotency, scope: JSON.parse(scope) }, JSON.stringify(response));
   if (claim.state === "new") return undefined;
   // The key is a request's of another kind, or a run's of another session.
   const { run_id = "", message_id = null } = claim.state === "done" ? (claim.response as Partial<AdmittedRun>) : {};
@@ -255,12 +255,4 @@ const insertNew = fixedQuery<RunColumns>(({ q }, row) =>
     created_at: row.created_at,
     started_at: row.started_at,
   }),
-);
-
-function* remember({ db }: SqlContext, key: string, scope: string, response: AdmittedRun): Tx<void> {
-  yield* all([saveResponse(db, { scope, key, response: JSON.stringify(response) })]);
-}
-
-const saveResponse = fixedQuery<{ scope: string; key: string; response: string }>(({ q }, { scope, key, response }) =>
-  q.updateTable("idempotency_keys").set({ response }).where("scope", "=", scope).where("key", "=", key),
 );
