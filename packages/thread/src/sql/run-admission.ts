@@ -1,5 +1,4 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
-import { sql } from "kysely";
 import type { Admission, ClaimedRun, NewRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -19,7 +18,7 @@ import { IS_OPEN, type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { scopeText } from "./scope.ts";
 import { setSessionStatus } from "./session-status.ts";
 import { sessionNotFound } from "./session-store.ts";
-import { all, first, type Statement, statement, type Tx } from "./statement.ts";
+import { all, first, type Statement, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
 import { writeThread } from "./write-thread.ts";
 
