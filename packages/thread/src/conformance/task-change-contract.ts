@@ -14,6 +14,23 @@ export function taskChangeContract(open: OpenStorage): void {
         await body(tasks, state, () => createTasks(storage).continueTask({ task_id: state.task_id, user_id: "alice" }));
       }),
     );
+
+  it(
+    "no change at all changes nothing, and is refused like any other once the task is over",
+    withStorage(open, async ({ storage }) => {
+      const tasks = createTasks(storage);
+      const state = await tasks.startTask({ query: "q", user_id: "alice" });
+      await tasks.addMessage(state, "user", "hello");
+      const { task_id, conversation_id } = state;
+      const ref = { task_id, conversation_id, user_id: "alice", scope: {} };
+      const before = await storage.getSession(conversation_id);
+      expect(await storage.tasks.changeTask(ref, [])).toMatchObject({ messages: [] });
+      expect(await storage.getSession(conversation_id)).toEqual(before);
+      await tasks.completeTask(state);
+      await expect(storage.tasks.changeTask(ref, [])).rejects.toMatchObject({ code: "task_completed" });
+    }),
+  );
+
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => `${n}`);
 
   test("lists keep their newest: insights 10, observations 15, goals 10, expertise 15", async (tasks, state, again) => {

@@ -73,7 +73,10 @@ const insertUnlessKnown = fixedQuery<KeyRow>(({ q, dialect }, row) => {
     .returning("created_at");
 });
 
-/** With the response, where it is known beforehand. The insert is the lock, also when it finds a row and changes nothing: what is read after it can't go away meanwhile. */
+/**
+ * With the response, where it is known beforehand. The insert is the lock, also when it finds a row and changes nothing: what
+ * is read after it can't go away meanwhile.
+ */
 export function* claimKey({ db, now }: SqlContext, claim: Claim, response: string | null = null): Tx<ClaimState> {
   const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
   const scope = scopeText(claim.scope);

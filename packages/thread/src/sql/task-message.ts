@@ -33,7 +33,7 @@ export function isAppended(change: TaskChange): change is NewTaskMessage {
   return "message" in change && change.message.id === undefined && !change.message.parent_id;
 }
 
-/** For what a task does by the thousand. Written out, because building the queries took longer than running them. */
+/** At least one. For what a task does by the thousand: written out, because building the queries took longer than running them. */
 export async function appendMessages(
   ctx: SqlContext,
   task: TaskRef,
@@ -54,7 +54,7 @@ function countOpen(db: Database, task: TaskRef, scope: string, added: readonly M
   const requireRow = () => taskCompleted(task_id);
   const { holdRow, returning } = db.dialect;
   const hold = holdRow === "" ? [] : [holdThread(db, { session_id })];
-  const now = added.at(-1)?.created_at ?? "";
+  const now = (added.at(-1) as Message).created_at;
   const count = prepared(db.dialect, COUNT + returning("id"), [added.length, now, session_id, scope, task_id, user_id]);
   return [...hold, count].map((one) => ({ ...one, requireRow }));
 }

@@ -25,7 +25,7 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
     startTask: (task) => startTask(ctx, task),
     loadTask: (task) => loadTask(db, task),
     changeTask: async (task, wanted) => {
-      if (wanted.every(isAppended)) return appendMessages(ctx, task, wanted);
+      if (wanted.length > 0 && wanted.every(isAppended)) return appendMessages(ctx, task, wanted);
       try {
         return await writeConversation(db, task.conversation_id, () => changeTask(ctx, task, wanted));
       } catch (error) {
