@@ -90,7 +90,8 @@ function openFile(path: string): DatabaseSync {
     db.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}; pragma journal_mode = wal`);
     // FULL: a commit that was acknowledged survives a power cut, not only a crash of the process.
     db.exec(`pragma busy_timeout = ${BLOCKING_WAIT_MS}; pragma synchronous = full; pragma foreign_keys = on`);
-    db.exec(`pragma journal_size_limit = ${WAL_KEPT_BYTES}`);
+    // What the savepoints of one transaction would take back is kept in memory, not written into a file beside the log.
+    db.exec(`pragma journal_size_limit = ${WAL_KEPT_BYTES}; pragma temp_store = memory`);
     return db;
   } catch (error) {
     db?.close();
