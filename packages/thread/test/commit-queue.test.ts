@@ -12,7 +12,8 @@ async function open() {
   await db.atomic([{ sql: "create table t (n integer primary key)", params: [] }]);
   counted.commits = 0;
   const write = (writer?: string) => db.atomic([{ sql: "insert into t default values", params: [] }], writer);
-  return { counted, write };
+  const read = () => db.readAll([{ sql: "select count(*) from t", params: [] }]);
+  return { counted, write, read };
 }
 
 /** How many turns of the event loop the work lets through. */
@@ -49,6 +50,20 @@ it("and still lets timers and requests through", async () => {
     for (; performance.now() < until || writes < 50; writes++) await write("a");
   });
   expect(turns).toBeGreaterThan(5);
+});
+
+it("a read does not wait for what is to be written; one after the other, they do let it through", async () => {
+  const { write, read } = await open();
+  let written = false;
+  const writing = write().finally(() => {
+    written = true;
+  });
+  await read();
+  expect(written).toBe(false);
+  const until = performance.now() + 5_000;
+  while (!written && performance.now() < until) await read();
+  expect(written).toBe(true);
+  await writing;
 });
 
 it("what others bring in the same turn is in one commit with it", async () => {

@@ -130,6 +130,7 @@ async function openCustom(options: AgentOpenerOptions, { definition, session, sa
     sandbox,
     context,
     custom,
+    pipelined: custom.passes,
     usageOf: reportedUsage,
     config: { store, ...(recursion_limit ? { recursionLimit: recursion_limit } : {}) },
   };

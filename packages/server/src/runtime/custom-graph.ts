@@ -3,6 +3,7 @@ import type { CheckpointSaver } from "@cognition/thread";
 import { Pregel } from "@langchain/langgraph/pregel";
 import type { AgentDefinition } from "../agent/agent-definition.ts";
 import { loadExport } from "../file/load-export.ts";
+import { passingCheckpoints } from "./passing-checkpoints.ts";
 import type { RunGraph } from "./run-graph.ts";
 
 /** A user's own compiled graph, on our checkpointer. */
@@ -15,6 +16,8 @@ export interface CustomGraph {
   readonly hasMessages: boolean;
   /** Its stream tells of every pause. One of another version of LangGraph is asked where it stands. */
   readonly tellsPauses: boolean;
+  /** Which of its checkpoints none of its own code follows. */
+  readonly passes: ReturnType<typeof passingCheckpoints>;
 }
 
 /** A compiled graph, a function that makes one, or where a module exports either: `./graphs/support.ts#graph`. */
@@ -68,6 +71,7 @@ function toCustomGraph(name: string, value: unknown, checkpointer: CheckpointSav
     inputs,
     hasMessages: inputs?.includes("messages") ?? false,
     tellsPauses: compiled instanceof Pregel,
+    passes: passingCheckpoints(compiled),
   };
 }
 

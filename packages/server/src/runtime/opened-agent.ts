@@ -1,4 +1,4 @@
-import type { SessionContext } from "@cognition/thread";
+import type { SessionContext, WriterLease } from "@cognition/thread";
 import type { AIMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import type { CallUsage } from "../model/usage.ts";
@@ -16,9 +16,10 @@ export interface OpenedAgent {
   config: { recursionLimit?: number; store?: BaseStore };
   /**
    * Every effect of the graph passes the journal, which waits for the checkpoints before it. Then the steps need not:
-   * they go on while their checkpoints are on their way to the disk.
+   * they go on while their checkpoints are on their way to the disk. Of a user's own graph that goes for the checkpoints
+   * that none of its code follows.
    */
-  pipelined?: boolean;
+  pipelined?: WriterLease["pipelined"];
   /** Set for a user's own graph, which has its own ideas of input, output and what its nodes are called. */
   custom?: CustomGraph;
   usageOf(message: AIMessage): CallUsage | undefined;

@@ -98,7 +98,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const seen = ns !== "" ? undefined : goesOn ? (parent_id ?? null) : this.#seen.find(writer, thread_id);
     const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
     let events: NewEvent[] | undefined;
-    const written = hand(thread, writer, (encoder) => {
+    const waits = !isPipelined(writer, ns === "" ? checkpoint : "a subgraph's");
+    const written = hand(thread, writer, waits, (encoder) => {
       const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
       const parent = parent_id ? thread.channelsOf(ns, parent_id) : undefined;
       const body = encodeBody({
@@ -211,7 +212,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   async #putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
-    await hand(this.#thread(thread_id), writerOf(config), (encoder) => ({
+    const writer = writerOf(config);
+    await hand(this.#thread(thread_id), writer, !writer.lease?.pipelined, (encoder) => ({
       writes: writes.map(([channel, value], position) => {
         const where = `Thread ${thread_id}, write to ${channel}`;
         const json = encoder.encode(value, { where, ns, channel, settled: false });
@@ -242,9 +244,16 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Resolves when the write is durable; under a pipelined lease when it is on its way. */
-function hand(thread: ThreadWriter, writer: Writer, encode: Encode): Promise<void> | undefined {
-  if (!writer.lease?.pipelined) return thread.write(writer, encode);
+/** Whether the graph goes on before this checkpoint is durable. */
+function isPipelined({ lease }: Writer, checkpoint: Checkpoint | "a subgraph's"): boolean {
+  const pipelined = lease?.pipelined ?? false;
+  if (typeof pipelined === "boolean") return pipelined;
+  return checkpoint !== "a subgraph's" && pipelined(checkpoint);
+}
+
+/** Resolves when the write is durable, or at once if nobody waits for that. */
+function hand(thread: ThreadWriter, writer: Writer, waits: boolean, encode: Encode): Promise<void> | undefined {
+  if (waits) return thread.write(writer, encode);
   // A failure is told to the lease, and to whatever comes next under it.
   thread.write(writer, encode, "later").catch(() => undefined);
   return undefined;

@@ -1,4 +1,5 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
+import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { NewEvent } from "../event-log.ts";
 import type { RebuildReport } from "../message-store.ts";
 import type { LeavingWrite, Left } from "../sql/leave-run.ts";
@@ -17,9 +18,10 @@ export interface WriterLease {
   /**
    * `put` resolves once the checkpoint is encoded and on its way, in order with everything else under this lease, rather
    * than when it is durable. Whoever sets this waits for `CheckpointSaver.flush` before anything that can't be undone: a
-   * tool, an answer to the outside, the run's end.
+   * tool, an answer to the outside, the run's end. A function tells it of each root checkpoint by itself; pending writes are
+   * then durable with the checkpoint of their step.
    */
-  pipelined?: boolean;
+  pipelined?: boolean | ((checkpoint: Checkpoint) => boolean);
   /** Goes into the metadata of every root checkpoint, beside what LangGraph notes there. */
   metadata?: Readonly<Record<string, unknown>>;
   /** The events of the step that ends with this checkpoint; its own `checkpoint` event among them. */

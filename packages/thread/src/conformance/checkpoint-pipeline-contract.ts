@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import { threadConfig, twoSteps } from "./checkpoint-graph.ts";
-import { elsewhere, listed, put, read } from "./checkpoint-line.ts";
+import { elsewhere, listed, type Point, put, read } from "./checkpoint-line.ts";
 import { collect } from "./collect.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, idsOf, LEASE_MS, NO_TIME, readAll, startRun, token, upTo } from "./started-run.ts";
@@ -49,6 +49,37 @@ export function checkpointPipelineContract(open: OpenStorage): void {
       await put(saver, lease.thread_id, { n: 1 }, { configurable: { [LEASE]: writer } });
       await committed.promise;
       expect(await read(await elsewhere(storage, second), lease.thread_id)).toEqual({ n: 1 });
+    });
+
+    test("may tell of each checkpoint: those it does not pass are durable when put, with all before them", async (t) => {
+      const { storage, second } = t;
+      const { lease } = await startRun(storage);
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const isThere = async (point: Point) => (await other.getTuple(point.config)) !== undefined;
+      const committed = vi.fn();
+      const writer: WriterLease = {
+        ...lease,
+        pipelined: ({ channel_values }) => channel_values["n"] !== 2,
+        takeEvents: () => [token("a")],
+        committed,
+      };
+      const configurable = { [LEASE]: writer };
+      const held = ({ config }: Point) => ({ configurable: { ...config.configurable, ...configurable } });
+      const one = await put(saver, lease.thread_id, { n: 1 }, { configurable });
+      await saver.putWrites(held(one), [["n", 2]], "task");
+      expect(committed).not.toHaveBeenCalled();
+      const two = await put(saver, one, { n: 2 }, { configurable });
+      expect([await isThere(one), await isThere(two)]).toEqual([true, true]);
+      expect((await other.getTuple(one.config))?.pendingWrites).toEqual([["task", "n", 2]]);
+      const inner = { checkpoint_ns: "inner:1", ...configurable };
+      const within = await put(saver, lease.thread_id, { n: 1 }, { configurable: inner });
+      expect(await isThere(within)).toBe(true);
+      committed.mockClear();
+      const three = await put(saver, two, { n: 3 }, { configurable });
+      expect(committed).not.toHaveBeenCalled();
+      await saver.flush(lease.thread_id, writer);
+      expect(await isThere(three)).toBe(true);
     });
 
     test("holds what was put, whatever becomes of the values afterwards", async ({ storage }) => {

@@ -8,9 +8,11 @@ import { WriteGathering } from "./write-gathering.ts";
 
 const RETRY_MS = 5;
 /** So many writers go on in one turn of the event loop: of more, requests would be heard too late. */
-const SIDE_BY_SIDE = 12;
+const SIDE_BY_SIDE = 10;
 /** So long one writer may go on within a turn of the event loop: timers and requests are heard after that. */
 const LONGEST_TURN_MS = 5;
+/** The same of reading. A read that waited for its turn would let a request come to its commit a turn later. */
+const LONGEST_READING_MS = 25;
 
 interface Job {
   body: () => Tx<unknown>;
@@ -65,9 +67,9 @@ export class CommitQueue {
     if (!goesOn) await nextTurn();
   }
 
-  /** Lets what waits be written first. A caller that only ever reads would otherwise never give up its turn. */
+  /** Lets what waits be written, now and then. A caller that only ever reads would otherwise never give up its turn. */
   async giveWay(): Promise<void> {
-    if (this.#flushing) await nextTurn();
+    if (this.#flushing && turnAge() >= LONGEST_READING_MS) await nextTurn();
   }
 
   /** Everything added so far is written, or refused. */
