@@ -13,7 +13,10 @@ async function open() {
   counted.commits = 0;
   const write = (writer?: string) => db.atomic([{ sql: "insert into t default values", params: [] }], writer);
   const read = () => db.readAll([{ sql: "select count(*) from t", params: [] }]);
-  return { counted, write, read };
+  /** Each with a number of its own, which none may have twice. */
+  const number = (n: number) => db.atomic([{ sql: "insert into t values (?)", params: [n] }]);
+  const numbers = async () => (await db.readAll([{ sql: "select n from t", params: [] }]))[0]?.rows.map(({ n }) => n);
+  return { counted, write, read, number, numbers };
 }
 
 /** How many turns of the event loop the work lets through. */
@@ -113,4 +116,16 @@ it("nor do they wait for ever where requests keep coming", async () => {
   goOn = false;
   await Promise.all(flooding);
   expect(requests).toBeLessThan(500);
+});
+
+it("one that fails takes only itself back, first or later, and is told why", async () => {
+  const { counted, number, numbers } = await open();
+  const outcomes = async (given: readonly number[]) =>
+    (await Promise.allSettled(given.map(number))).map(({ status }) => status === "fulfilled");
+  expect(await outcomes([1, 2, 1, 3])).toEqual([true, true, false, true]);
+  expect(await outcomes([3, 4, 5])).toEqual([false, true, true]);
+  await expect(number(4)).rejects.toMatchObject({ message: expect.stringContaining("UNIQUE") });
+  expect(await outcomes([6, 7])).toEqual([true, true]);
+  expect(await numbers()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(counted.commits).toBe(3);
 });

@@ -13,6 +13,8 @@ const SIDE_BY_SIDE = 10;
 const LONGEST_TURN_MS = 5;
 /** The same of reading. A read that waited for its turn would let a request come to its commit a turn later. */
 const LONGEST_READING_MS = 25;
+/** After a job that failed, so many commits take the trouble that each of their jobs can be taken back by itself. */
+const CAREFUL_COMMITS = 100;
 
 interface Job {
   body: () => Tx<unknown>;
@@ -45,6 +47,8 @@ export class CommitQueue {
   #leftSome = false;
   /** Whose the last commit was, if it was one writer's. */
   #alone: string | undefined;
+  /** How many of the next commits are careful. */
+  #careful = 0;
   readonly #gathering = new WriteGathering();
 
   constructor(connection: SqliteConnection, options: { busyTimeoutMs: number; failpoint?: Failpoint | undefined }) {
@@ -161,26 +165,53 @@ export class CommitQueue {
   #commitTogether(jobs: Job[]): Outcome[] {
     try {
       this.#failpoint?.("begin");
-      const outcomes = jobs.map((job) => this.#runJob(job, jobs.length === 1));
+      const outcomes = this.#runJobs(jobs);
+      if (!outcomes) return this.#tryAgainApart(jobs);
       this.#failpoint?.("commit");
       this.#gathering.time(() => this.#connection.command("commit"));
       this.#failpoint?.("committed");
       return outcomes;
     } catch (error) {
-      if (this.#connection.isInTransaction) this.#connection.exec("rollback");
+      this.#rollBack();
       return jobs.map((job) => ({ job, error }));
     }
   }
 
+  /** Undefined if one of them has failed, and could not be taken back alone. */
+  #runJobs(jobs: readonly Job[]): Outcome[] | undefined {
+    const together = jobs.length === 1 || this.#careful === 0;
+    if (!together) this.#careful--;
+    try {
+      return jobs.map((job) => (together ? { job, value: this.#runBody(job.body) } : this.#runApart(job)));
+    } catch (error) {
+      if (!together || jobs.length === 1) throw error;
+      return undefined;
+    }
+  }
+
+  /**
+   * Nothing of them is stored. They are done again, each so that it can be taken back by itself: to do that every time would take
+   * a twentieth of a busy node's time, since SQLite then copies every page for every job.
+   */
+  #tryAgainApart(jobs: readonly Job[]): Outcome[] {
+    this.#rollBack();
+    this.#careful = CAREFUL_COMMITS;
+    this.#jobs.unshift(...jobs);
+    return [];
+  }
+
+  #rollBack(): void {
+    if (this.#connection.isInTransaction) this.#connection.exec("rollback");
+  }
+
   /** A job that fails takes only itself back. */
-  #runJob(job: Job, alone: boolean): Outcome {
-    if (!alone) this.#connection.command("savepoint job");
+  #runApart(job: Job): Outcome {
+    this.#connection.command("savepoint job");
     try {
       const value = this.#runBody(job.body);
-      if (!alone) this.#connection.command("release job");
+      this.#connection.command("release job");
       return { job, value };
     } catch (error) {
-      if (alone) throw error;
       this.#connection.exec("rollback to job; release job");
       return { job, error };
     }

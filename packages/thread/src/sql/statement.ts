@@ -22,7 +22,8 @@ export interface QueryResult {
 
 /**
  * A transaction body. `yield*` reads as `await`: SQLite runs the body from start to end without letting anything else
- * in between, PostgreSQL awaits each step. A body may run again after a deadlock, so it must not have other effects.
+ * in between, PostgreSQL awaits each step. A body may run again (after a deadlock, or when one that shared its commit has failed),
+ * so it must not have other effects.
  */
 export type Tx<T> = Generator<readonly Statement[], T, readonly QueryResult[]>;
 
