@@ -11,6 +11,7 @@ import { createJournalMiddleware } from "./journal-middleware.ts";
 import { createPlanMiddleware } from "./plan-events.ts";
 import { createPromptMiddleware } from "./prompt-middleware.ts";
 import { createResponseMiddleware } from "./response-tool.ts";
+import type { RunGraph } from "./run-graph.ts";
 import { skillsPrompt } from "./skill-tool.ts";
 import { createToolGate } from "./tool-gate.ts";
 import type { ToolRefusal } from "./tool-rules.ts";
@@ -39,7 +40,18 @@ export interface AgentGraphParts {
   memory: readonly MemoryFile[];
 }
 
-export type AgentGraph = ReturnType<typeof createDeepAgent>;
+export interface AgentGraph {
+  graph: RunGraph;
+  /** What the first input of a thread has besides what it is given. */
+  initial: object;
+}
+
+/**
+ * LangChain's agent gives every input the values that its middleware's state begins with, and for that reads the whole thread
+ * and builds its schemas anew each time: a tenth of a short run, and more in a long thread. Of what an agent without named
+ * middleware is made of, this is all of it.
+ */
+export const INITIAL_STATE = { todos: [] };
 
 /** What deepagents would add by itself, without our journal in it. */
 const GENERAL_PURPOSE = "general-purpose";
@@ -68,11 +80,15 @@ export function createAgentGraph(
     return one;
   }
 
-  return createDeepAgent({
+  const agent = createDeepAgent({
     ...agentOptions(definition, subagentsOf(definition), parts, true),
     checkpointer: parts.checkpointer,
     store: parts.store,
-  }) as AgentGraph;
+  });
+  const isKnown = definition.middleware.length === 0;
+  return isKnown
+    ? { graph: agent.graph as unknown as RunGraph, initial: INITIAL_STATE }
+    : { graph: agent as unknown as RunGraph, initial: {} };
 }
 
 function agentOptions(

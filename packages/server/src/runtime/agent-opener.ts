@@ -21,7 +21,6 @@ import { agentParts, type SharedParts } from "./agent-parts.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import type { NamedMiddleware } from "./named-middleware.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
-import type { RunGraph } from "./run-graph.ts";
 import { createSharedLooks } from "./shared-looks.ts";
 import { createWorkspaceBackend } from "./workspace-backend.ts";
 
@@ -92,7 +91,7 @@ export function createAgentOpener(
     const { definition } = files.agent;
     if (definition.source === "graph") return openCustom(options, { definition, session, sandbox, context });
     return {
-      graph: (await graphFor(files, session, input.model)) as unknown as RunGraph,
+      ...(await graphFor(files, session, input.model)),
       root_agent: definition.name,
       sandbox,
       context,

@@ -146,7 +146,7 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     // Nothing of a new message can be in the thread before the run's first attempt.
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
     const state = isNew ? NO_STATE : await graph.getState(config);
-    const given = graphInput(input, work.claimed.run_id, state, custom);
+    const given = graphInput(input, work.claimed.run, state, agent);
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
     const { output, asks } = await drive(one, given, withContext(config, context));

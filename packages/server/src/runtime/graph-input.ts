@@ -1,9 +1,10 @@
-import { AppError, type Decision } from "@cognition/contract";
+import { AppError, type Decision, type Run } from "@cognition/contract";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import type { RunInput } from "../run/run-input.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import { isApprovalRequest } from "./decide-call.ts";
+import type { OpenedAgent } from "./opened-agent.ts";
 import type { GraphState } from "./run-graph.ts";
 
 type MessageInput = Extract<RunInput, { kind: "message" }>;
@@ -13,12 +14,18 @@ export function userMessage({ message_id, content }: MessageInput): HumanMessage
 }
 
 /** What the graph is given: news only once. After a crash its checkpoint holds them, and it goes on by itself. */
-export function graphInput(input: RunInput, run_id: string, state: GraphState, custom?: CustomGraph): unknown {
+export function graphInput(
+  input: RunInput,
+  run: Pick<Run, "id" | "checkpoint_id">,
+  state: GraphState,
+  { custom, initial }: Pick<OpenedAgent, "custom" | "initial">,
+): unknown {
   if (input.kind === "continue") return null;
   if (input.kind === "answers") return resumption(input.answers, state);
   const { values, metadata } = state;
-  if (metadata?.run_id === run_id || values.messages?.some(({ id }) => id === input.message_id)) return null;
-  return custom ? customInput(input, custom) : { ...input.input, messages: [userMessage(input)] };
+  if (metadata?.run_id === run.id || values.messages?.some(({ id }) => id === input.message_id)) return null;
+  if (custom) return customInput(input, custom);
+  return { ...(run.checkpoint_id === null && initial), ...input.input, messages: [userMessage(input)] };
 }
 
 /** Null where nothing waits: a stop that the graph itself set goes on, and an answer that was used already is not used again. */

@@ -9,6 +9,8 @@ import type { RunGraph } from "./run-graph.ts";
 /** An agent, ready to work for one session. */
 export interface OpenedAgent {
   graph: RunGraph;
+  /** What the first input of a thread has besides what it is given. */
+  initial?: object;
   root_agent: string;
   sandbox: Sandbox;
   context: SessionContext;
