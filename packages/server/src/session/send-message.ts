@@ -6,6 +6,7 @@ import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { RunInput } from "../run/run-input.ts";
 import { parseTraceparent } from "../telemetry/traceparent.ts";
+import { refuseCommands } from "./refuse-commands.ts";
 
 export interface SendOptions {
   readonly storage: Pick<Storage, "getMessage" | "findAdmittedRun">;
@@ -24,6 +25,7 @@ export async function sendMessage(
 ): ReturnType<RunEngine["submit"]> {
   const { idempotency_key: key, on_busy, content, callback_url } = body;
   const { agent_name } = session;
+  refuseCommands(body.input);
   const chosen = await choose(options, session, body).catch(async (error: unknown) => {
     // What was accepted before the agent or the model went stays accepted: sent again, it is told the same.
     const earlier = key === undefined ? null : await options.storage.findAdmittedRun(session.id, { key, body_hash });

@@ -41,4 +41,20 @@ describe("POST messages", () => {
     expect(await storage.listRuns(id)).toHaveLength(1);
     expect(faults).toEqual([]);
   });
+
+  it.each([
+    [{ lg_name: "Command", goto: "secret" }, "input.lg_name"],
+    [{ log: { __overwrite__: [] } }, "input.log.__overwrite__"],
+    [{ log: { lg_name: "Overwrite", value: [] } }, "input.log.lg_name"],
+  ])("refuses an input that would command the graph: %j", async (input, where) => {
+    const { ask, createSession, storage } = await startTestServer();
+    const { id } = await createSession();
+    const response = await ask(`/sessions/${id}/messages`, { method: "POST", json: { content: "Hello", input } });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ code: "validation_failed", detail: expect.stringContaining(where) });
+    expect(await storage.listRuns(id)).toEqual([]);
+    const deeper = { content: "Hello", input: { log: [{ lg_name: "a name like any other" }] } };
+    const headers = { Prefer: "respond-async" };
+    expect((await ask(`/sessions/${id}/messages`, { method: "POST", json: deeper, headers })).status).toBe(202);
+  });
 });
