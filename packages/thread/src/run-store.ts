@@ -1,4 +1,4 @@
-import type { Interrupt, Message, Run, Scope } from "@cognition/contract";
+import type { Interrupt, Message, Run, Scope, Session } from "@cognition/contract";
 import type { NewDelivery } from "./delivery-store.ts";
 import type { NewEvent } from "./event-log.ts";
 import type { NewMessage } from "./message-store.ts";
@@ -69,8 +69,15 @@ export interface RunClaim {
   except_scopes?: readonly Scope[];
 }
 
+/** What a run needs to know of its session: nothing of it changes because of the run. */
+export type RunSession = Pick<
+  Session,
+  "id" | "thread_id" | "agent_name" | "config" | "scopes" | "metadata" | "mode" | "workspace_path"
+>;
+
 export interface ClaimedRun extends Lease {
   run: Run;
+  session: RunSession;
   scopes: Scope;
   thread_id: string;
   input: unknown;

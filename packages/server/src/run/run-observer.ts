@@ -1,4 +1,3 @@
-import type { Session } from "@cognition/contract";
 import type { ClaimedRun, NewEvent } from "@cognition/thread";
 import type { CallUsage } from "../model/usage.ts";
 
@@ -14,13 +13,13 @@ export interface RunObserver {
   closed(): void;
 }
 
-export type ObserveRun = (claimed: ClaimedRun, session: Session) => RunObserver;
+export type ObserveRun = (claimed: ClaimedRun) => RunObserver;
 
 /** Several as one; undefined for none, so that nothing is called where nobody watches. */
 export function joinObservers(all: readonly ObserveRun[]): ObserveRun | undefined {
   if (all.length <= 1) return all[0];
-  return (claimed, session) => {
-    const observers = all.map((observe) => observe(claimed, session));
+  return (claimed) => {
+    const observers = all.map((observe) => observe(claimed));
     const each = (tell: (observer: RunObserver) => void) => {
       for (const observer of observers) tell(observer);
     };

@@ -1,4 +1,4 @@
-import { AppError, isAppError, type Scope, type Session } from "@cognition/contract";
+import { AppError, isAppError, type Scope } from "@cognition/contract";
 import type { CheckpointSaver, ClaimedRun, NewDelivery, RunEnd, Storage, WriterLease } from "@cognition/thread";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
@@ -94,17 +94,14 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
 type Signals = Pick<RunWork, "lease" | "signal" | "drain">;
 
 async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Signals): Promise<MoreWaits> {
-  const { storage, saver } = options;
-  const session = await storage.getSession(claimed.run.session_id);
-  if (!session) return false; // deleted between the claim and now, and its runs with it
-  const observer = options.observe?.(claimed, session);
-  const log = createRunLog(saver, claimed, signals.lease, observer);
+  const observer = options.observe?.(claimed);
+  const log = createRunLog(options.saver, claimed, signals.lease, observer);
   signals.lease.takeEvents = (step) => [...log.takeHeld(), log.number("checkpoint", { ...step })];
   signals.lease.repaired = (repair) => {
     observer?.repaired();
     options.onError(messagesDiffered(claimed.run_id, repair), claimed.run_id);
   };
-  const runWork: RunWork = { claimed, session, log, observer, ...signals };
+  const runWork: RunWork = { claimed, session: claimed.session, log, observer, ...signals };
   try {
     return await workThrough(options, runWork);
   } catch (error) {
@@ -118,10 +115,10 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
 }
 
 async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise<MoreWaits> {
-  const { claimed, session, signal } = runWork;
+  const { claimed, signal } = runWork;
   let result: RunResult;
   try {
-    await announce(options.storage, claimed, session, runWork);
+    await announce(options.storage, runWork);
     if (claimed.stalled_attempts >= options.max_stalled_attempts) throw tooManyAttempts(claimed);
     signal.throwIfAborted();
     result = await options.executor.execute(runWork);
@@ -137,15 +134,15 @@ function endOf({ outcome, ...rest }: Extract<RunResult, { outcome: "succeeded" }
   return { status: outcome, ...rest };
 }
 
-async function announce(storage: Storage, claimed: ClaimedRun, session: Session, { log }: RunWork): Promise<void> {
-  const { attempt } = claimed.run;
+async function announce(storage: Storage, { claimed, log }: RunWork): Promise<void> {
+  const { attempt, session_id } = claimed.run;
   // The first checkpoint follows at once, before anything slow: a commit of its own would only cost time.
   if (attempt <= 1) log.hold("status", { status: "thinking", attempt });
   else
     log.emit("status", {
       status: "resuming",
       attempt,
-      discard_after: await lastValidEvent(storage, session.id, claimed.run_id),
+      discard_after: await lastValidEvent(storage, session_id, claimed.run_id),
     });
 }
 

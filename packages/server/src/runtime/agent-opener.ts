@@ -1,6 +1,13 @@
 import { mkdirSync } from "node:fs";
-import { AppError, type Scope, type Session, type Skill } from "@cognition/contract";
-import { type CheckpointSaver, type SessionContext, type Storage, type Store, sessionContext } from "@cognition/thread";
+import { AppError, type Scope, type Skill } from "@cognition/contract";
+import {
+  type CheckpointSaver,
+  type RunSession,
+  type SessionContext,
+  type Storage,
+  type Store,
+  sessionContext,
+} from "@cognition/thread";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
 import type { AgentDefinition, ResolvedAgent } from "../agent/agent-definition.ts";
@@ -66,7 +73,7 @@ export function createAgentOpener(
     return { agent, version, memory, skills };
   }
 
-  async function graphFor(files: AgentFiles, session: Session, model: string | undefined): Promise<AgentGraph> {
+  async function graphFor(files: AgentFiles, session: RunSession, model: string | undefined): Promise<AgentGraph> {
     const message = model === undefined ? {} : { model };
     const { agent, version, memory, skills } = files;
     const key = JSON.stringify([agent.revision, session.config, session.scopes, message, version, memory, skills]);
@@ -109,7 +116,7 @@ function isOurs({ definition, subagents }: ResolvedAgent): boolean {
 
 interface CustomAgent {
   definition: AgentDefinition;
-  session: Session;
+  session: RunSession;
   sandbox: Sandbox;
   context: SessionContext;
 }
@@ -142,14 +149,14 @@ interface AgentFiles {
   skills: readonly Skill[];
 }
 
-async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: Session): Promise<Sandbox> {
+async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: RunSession): Promise<Sandbox> {
   const workspace = workspaceOf(workspace_root, session);
   mkdirSync(workspace, { recursive: true });
   return sandboxes.open(session.id, workspace);
 }
 
 interface GraphFor extends AgentFiles {
-  session: Session;
+  session: RunSession;
   message: ModelChoice;
 }
 
@@ -197,7 +204,7 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
 async function openModel(
   models: ModelRegistry,
   { model, config }: AgentDefinition,
-  session: Session,
+  session: RunSession,
   message: ModelChoice,
 ): Promise<BaseChatModel> {
   const selection = await models.select({

@@ -1,5 +1,5 @@
-import { EVERY, type Session, type Skill } from "@cognition/contract";
-import type { Storage } from "@cognition/thread";
+import { EVERY, type Skill } from "@cognition/contract";
+import type { RunSession, Storage } from "@cognition/thread";
 import type { AgentDefinition, ApprovalRule } from "../agent/agent-definition.ts";
 import { approvalRules } from "../agent/interrupt-rules.ts";
 import type { SkillFiles } from "../agent/skill-files.ts";
@@ -16,7 +16,7 @@ import { toolRules } from "./tool-rules.ts";
 /** What all agents of one graph have in common. */
 export interface SharedParts {
   storage: Pick<Storage, "tasks" | "updateSession">;
-  session: Session;
+  session: RunSession;
   tools: readonly RegisteredTool[];
   known: ReadonlyMap<string, ToolSummary>;
   skills: readonly Skill[];

@@ -8,13 +8,13 @@ import type { StartRunSpan } from "./tracing.ts";
 
 /** One span for each attempt at a run, with those of its model and tool calls below it, named as gen_ai conventions say. */
 export function createRunSpans(startRun: StartRunSpan, tracer: Tracer): ObserveRun {
-  return (claimed, session) => {
+  return (claimed) => {
     const { run } = claimed;
     const root = startRun(`invoke_agent ${run.agent_name}`, run.trace_id, parentOf(claimed));
     root.setAttributes({
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.name": run.agent_name,
-      "gen_ai.conversation.id": session.id,
+      "gen_ai.conversation.id": claimed.session.id,
       "cognition.run.id": run.id,
       "cognition.run.attempt": run.attempt,
     });

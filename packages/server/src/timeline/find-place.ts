@@ -13,12 +13,13 @@ export interface PlaceName {
   last?: "tool" | "turn" | undefined;
 }
 
+type SessionId = Pick<Session, "id">;
 type Parts = Pick<Storage, "timeline" | "getMessage" | "getMessagesBySession">;
 
 const PAGE = 100;
 
 /** The head if nothing is named. */
-export async function findPlace(storage: Parts, session: Session, name: PlaceName): Promise<Place | undefined> {
+export async function findPlace(storage: Parts, session: SessionId, name: PlaceName): Promise<Place | undefined> {
   if (name.checkpoint_id !== undefined) return at(await entryAt(storage, session, name.checkpoint_id));
   if (name.message_id !== undefined) return afterMessage(storage, session, name.message_id);
   if (name.last === "turn") return beforeLastTurn(storage, session);
@@ -27,7 +28,7 @@ export async function findPlace(storage: Parts, session: Session, name: PlaceNam
   return head && at(head);
 }
 
-export async function entryAt({ timeline }: Parts, { id }: Session, checkpoint_id: string): Promise<TimelineEntry> {
+export async function entryAt({ timeline }: Parts, { id }: SessionId, checkpoint_id: string): Promise<TimelineEntry> {
   const [entry] = await timeline.readTimeline(id, { checkpoint_ids: [checkpoint_id], limit: 1 });
   if (entry) return entry;
   const message = `Session ${id} has no checkpoint ${checkpoint_id}: it never had, or it was pruned. Nothing was changed.`;
@@ -35,7 +36,7 @@ export async function entryAt({ timeline }: Parts, { id }: Session, checkpoint_i
 }
 
 /** The newest root checkpoint is the head. */
-export async function findHead({ timeline }: Parts, { id }: Session): Promise<TimelineEntry | undefined> {
+export async function findHead({ timeline }: Parts, { id }: SessionId): Promise<TimelineEntry | undefined> {
   const [newest] = await timeline.readTimeline(id, { limit: 1 });
   return newest;
 }
@@ -48,7 +49,7 @@ function at({ checkpoint_id, snapshot_id }: TimelineEntry): Place {
  * Just before the message that follows, when everything that belongs to this one is done; where none follows, the head. Of
  * another branch the first checkpoint that holds it is known.
  */
-export async function afterMessage(storage: Parts, session: Session, message_id: string): Promise<Place> {
+export async function afterMessage(storage: Parts, session: SessionId, message_id: string): Promise<Place> {
   const message = await storage.getMessage(message_id, { session_id: session.id });
   if (!message) throw new AppError("message_not_found", `There is no message ${message_id} in session ${session.id}`);
   const place = await onTheHeadsBranch(storage, session, message);
@@ -60,7 +61,7 @@ export async function afterMessage(storage: Parts, session: Session, message_id:
   return at(await entryAt(storage, session, message.checkpoint_id));
 }
 
-async function onTheHeadsBranch(storage: Parts, session: Session, { id }: Message): Promise<Place | undefined> {
+async function onTheHeadsBranch(storage: Parts, session: SessionId, { id }: Message): Promise<Place | undefined> {
   for (let offset = 0, next: Message | undefined; ; offset += PAGE) {
     const { messages, total } = await storage.getMessagesBySession(session.id, { limit: PAGE, offset, order: "desc" });
     for (const message of messages) {
@@ -71,7 +72,7 @@ async function onTheHeadsBranch(storage: Parts, session: Session, { id }: Messag
   }
 }
 
-async function headPlace(storage: Parts, session: Session): Promise<Place | undefined> {
+async function headPlace(storage: Parts, session: SessionId): Promise<Place | undefined> {
   const head = await findHead(storage, session);
   return head && at(head);
 }
@@ -83,7 +84,7 @@ const FIRST_STEP = -1;
  * The checkpoint before the first that holds it. An input that a run was given is part of what follows. Where that one was
  * pruned, the one before it is not the place: more would be undone than was asked for.
  */
-async function beforeMessage(storage: Parts, session: Session, { id, checkpoint_id }: Message): Promise<Place> {
+async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoint_id }: Message): Promise<Place> {
   let entry = await entryAt(storage, session, checkpoint_id ?? "");
   for (;;) {
     if (entry.parent_id === null) {
@@ -97,7 +98,7 @@ async function beforeMessage(storage: Parts, session: Session, { id, checkpoint_
   }
 }
 
-async function beforeLastTurn(storage: Parts, session: Session): Promise<Place> {
+async function beforeLastTurn(storage: Parts, session: SessionId): Promise<Place> {
   const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "user" });
   const [asked] = messages;
   if (!asked || asked.checkpoint_id === null) throw nothingToRewind(session, "message");
@@ -105,14 +106,14 @@ async function beforeLastTurn(storage: Parts, session: Session): Promise<Place> 
 }
 
 /** The last checkpoint on the head's branch at which the model had called tools and none of them had run. */
-async function beforeLastTool(storage: Parts, session: Session): Promise<Place> {
+async function beforeLastTool(storage: Parts, session: SessionId): Promise<Place> {
   const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "tool" });
   const [result] = messages;
   if (!result || result.checkpoint_id === null) throw nothingToRewind(session, "tool action");
   return beforeMessage(storage, session, result);
 }
 
-function wasPruned(session: Session, message_id: string): AppError {
+function wasPruned(session: SessionId, message_id: string): AppError {
   return new AppError(
     "checkpoint_not_found",
     `The point before message ${message_id} of session ${session.id} was pruned, or is in the session that it was forked from. ` +
@@ -120,6 +121,6 @@ function wasPruned(session: Session, message_id: string): AppError {
   );
 }
 
-function nothingToRewind({ id }: Session, what: string): AppError {
+function nothingToRewind({ id }: SessionId, what: string): AppError {
   return new AppError("nothing_to_rewind", `Session ${id} has no ${what} to undo; nothing was changed`);
 }

@@ -169,13 +169,13 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     const { storage, engine } = await start(backend, async ({ session, claimed }) => {
       expect(active).not.toContain(session.id);
       active.add(session.id);
-      order.push(`${session.title}${(claimed.input as { content: string }).content}`);
+      order.push(`${session.metadata["name"]}${(claimed.input as { content: string }).content}`);
       if (active.size === 2) together.resolve();
       await together.promise; // the first of each session has no end before both have begun
       active.delete(session.id);
       return SUCCEEDED;
     });
-    const sessions = await Promise.all(["a", "b"].map((title) => storage.createSession({ title })));
+    const sessions = await Promise.all(["a", "b"].map((name) => storage.createSession({ metadata: { name } })));
     for (const n of ["1", "2", "3"]) for (const { id } of sessions) await submit(engine, id, n);
     for (const { id } of sessions) await eventsUntilDone(storage, id, 3);
     expect(order.filter((name) => name.startsWith("a"))).toEqual(["a1", "a2", "a3"]);

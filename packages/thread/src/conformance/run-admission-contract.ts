@@ -2,7 +2,18 @@ import type { Scope } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { ClaimedRun, NewRun } from "../run-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, idsOf, LEASE_MS, NO_TIME, readAll, startRun, token } from "./started-run.ts";
+import {
+  claim,
+  endOf,
+  FULL_SESSION,
+  idsOf,
+  LEASE_MS,
+  NO_TIME,
+  readAll,
+  runSessionOf,
+  startRun,
+  token,
+} from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const CLAIM = { owner: "worker", lease_ms: LEASE_MS };
@@ -59,7 +70,8 @@ export function runAdmissionContract(open: OpenStorage): void {
     });
 
     test("begins at once where it is asked for and nothing comes before it, as a claim would", async ({ storage }) => {
-      const { id: session_id, thread_id } = await storage.createSession({ scopes: { user: "ann" } });
+      const session = await storage.createSession(FULL_SESSION);
+      const { id: session_id, thread_id } = session;
       const started: NewRun = { session_id, input: { ask: 1 }, callback_url: "https://example.com/x", claim: CLAIM };
       const told = [QUEUED, { ...QUEUED, ordinal: 4 }];
       const { run, claimed } = await storage.createRun({ ...started, events: told });
@@ -67,6 +79,7 @@ export function runAdmissionContract(open: OpenStorage): void {
       expect(claimed).toMatchObject({ run_id: run.id, thread_id, scopes: { user: "ann" }, input: { ask: 1 } });
       expect(claimed).toMatchObject({ abort_requested: false, stalled_attempts: 0, next_ordinal: 5 });
       expect(claimed?.callback_url).toBe("https://example.com/x");
+      expect(claimed?.session).toEqual(runSessionOf(session));
       expect(claimed?.run).toMatchObject({ status: "running", attempt: 1, started_at: run.created_at });
       expect(await storage.getRun(run.id)).toEqual(claimed?.run);
       expect(await storage.claimRun({ owner: "other", lease_ms: LEASE_MS })).toBeNull();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ClaimedRun, Lease } from "../run-store.ts";
 import type { Storage } from "../storage.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, LEASE_MS, NO_TIME, startRun, token } from "./started-run.ts";
+import { claim, endOf, FULL_SESSION, LEASE_MS, NO_TIME, runSessionOf, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const THREADS = 40;
@@ -17,9 +17,11 @@ export function runClaimContract(open: OpenStorage): void {
   describe("claimRun", () => {
     test("gives the oldest queued run, with its input, and raises attempt and epoch", async ({ storage }) => {
       expect(await none(storage)).toBeNull();
-      const { id: session_id, thread_id } = await storage.createSession({});
+      const session = await storage.createSession(FULL_SESSION);
+      const { id: session_id, thread_id } = session;
       const { run } = await storage.createRun({ session_id, input: { ask: 1 } });
       const lease = await claim(storage);
+      expect(lease.session).toEqual(runSessionOf(session));
       expect(lease).toMatchObject({ run_id: run.id, thread_id, input: { ask: 1 }, abort_requested: false });
       expect(lease).toMatchObject({ stalled_attempts: 0, next_ordinal: 0, run: { status: "running", attempt: 1 } });
       expect(lease.epoch).toBeGreaterThan(0);

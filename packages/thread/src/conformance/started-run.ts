@@ -1,11 +1,27 @@
-import type { Scope, StoredEvent } from "@cognition/contract";
+import type { Scope, Session, StoredEvent } from "@cognition/contract";
 import type { NewEvent } from "../event-log.ts";
-import type { ClaimedRun, RunEnd } from "../run-store.ts";
+import type { ClaimedRun, RunEnd, RunSession } from "../run-store.ts";
+import type { NewSession } from "../session-store.ts";
 import type { Storage } from "../storage.ts";
 
 export const LEASE_MS = 60_000;
 /** A lease that has run out the moment it is given: the owner counts as dead, with nobody waiting for it. */
 export const NO_TIME = 0;
+
+/** With something in all that a run knows of its session. */
+export const FULL_SESSION: NewSession = {
+  scopes: { user: "ann" },
+  agent_name: "reader",
+  config: { temperature: 0.5 },
+  metadata: { note: "n" },
+  mode: "plan",
+  workspace_path: "folder",
+};
+
+export function runSessionOf(session: Session): RunSession {
+  const { id, thread_id, agent_name, config, scopes, metadata, mode, workspace_path } = session;
+  return { id, thread_id, agent_name, config, scopes, metadata, mode, workspace_path };
+}
 
 export interface StartedRun {
   session_id: string;

@@ -1,5 +1,5 @@
 import { AppError, type Message, type Run, type StoredEvent } from "@cognition/contract";
-import type { Admission, ClaimedRun, NewRun } from "../run-store.ts";
+import type { Admission, NewRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { prepared } from "./dialect.ts";
@@ -15,6 +15,7 @@ import { insertMessage } from "./message-store.ts";
 import { abortRuns } from "./run-abort.ts";
 import { isFree, requireDuration, toClaimed } from "./run-claim.ts";
 import { IS_OPEN, type RunColumns, type RunRow, toRun } from "./run-row.ts";
+import { type RunSessionRow, runSessionColumns } from "./run-session-row.ts";
 import { scopeText } from "./scope.ts";
 import { setSessionStatus } from "./session-status.ts";
 import { sessionNotFound } from "./session-store.ts";
@@ -23,12 +24,9 @@ import { advanceThread } from "./thread-row.ts";
 import { writeThread } from "./write-thread.ts";
 
 type Admitted = Admission & { events: StoredEvent[] };
-interface Place {
+interface Place extends RunSessionRow {
   thread: number;
-  thread_id: string;
-  scope: string;
   status: string;
-  agent_name: string;
   inherits: number;
   head: string | null;
   epoch: number;
@@ -82,7 +80,7 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
     run: { ...toRun(row), ...NOT_BEGUN },
     message,
     created: true,
-    ...(claim && { claimed: toClaimed(row, { epoch: row.epoch, ...placeOf(run, place) }) }),
+    ...(claim && { claimed: toClaimed(row, place, { epoch: row.epoch, next_ordinal: nextOrdinal(run) }) }),
   };
   if (!taken) return { ...admitted, events };
   const { ended, marked } = taken;
@@ -109,8 +107,8 @@ function selectQueuedOutside({ dialect }: Pick<Database, "dialect">, scopes: rea
 
 const NOT_BEGUN = { status: "queued", attempt: 0, checkpoint_id: null, started_at: null } as const;
 
-function placeOf({ events = [] }: NewRun, { thread_id }: Place): Pick<ClaimedRun, "thread_id" | "next_ordinal"> {
-  return { thread_id, next_ordinal: Math.max(-1, ...events.map(({ ordinal = -1 }) => ordinal)) + 1 };
+function nextOrdinal({ events = [] }: NewRun): number {
+  return Math.max(-1, ...events.map(({ ordinal = -1 }) => ordinal)) + 1;
 }
 
 function* takeOver(ctx: SqlContext, { session_id, on_busy, deliveryOf }: NewRun, { open }: Place) {
@@ -122,8 +120,9 @@ const selectPlace = fixedQuery<{ session_id: string }>(({ q, dialect }, { sessio
   q
     .selectFrom("sessions")
     .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-    .select(["threads.pk as thread", "threads.thread_id", "threads.head", "threads.epoch"])
-    .select(["sessions.scope", "sessions.status", "sessions.agent_name", "sessions.inherits"])
+    .select(["threads.pk as thread", "threads.head", "threads.epoch"])
+    .select(["sessions.status", "sessions.inherits"])
+    .select(runSessionColumns("sessions"))
     .select(isFree("threads", dialect).as("free"))
     .where("sessions.id", "=", session_id),
 );

@@ -8,6 +8,7 @@ import { fixedQuery } from "./fixed-query.ts";
 import { runFence } from "./lease-fence.ts";
 import { ONE } from "./limit.ts";
 import { type RunColumns, type RunRow, toRun } from "./run-row.ts";
+import { type RunSessionRow, runSessionColumns, toRunSession } from "./run-session-row.ts";
 import { scopeText } from "./scope.ts";
 import { all, type Statement, statement, type Tx } from "./statement.ts";
 
@@ -16,7 +17,7 @@ type Claim = Parameters<RunStore["claimRun"]>[0];
 interface Candidate {
   pk: number;
   thread: number;
-  thread_id: string;
+  session_id: string;
   head: string | null;
 }
 
@@ -31,31 +32,37 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   const [found] = yield* all([selectCandidate(db, claim)]);
   const candidate = found?.rows[0] as unknown as Candidate | undefined;
   if (!candidate) return null;
-  const { pk, thread, head } = candidate;
-  const [leased, started, counted] = yield* all([
+  const { pk, thread, session_id, head } = candidate;
+  const [leased, started, counted, session] = yield* all([
     takeLease(db, { thread, owner, lease_ms }),
     startAttempt(db, { pk, thread, head, now: ctx.now() }),
     lastOrdinal(db, { pk }),
+    selectRunSession(db, { session_id }),
   ]);
   const run = started?.rows[0] as unknown as RunRow;
   const last = counted?.rows[0]?.last as number | null;
   const epoch = leased?.rows[0]?.epoch as number;
-  return toClaimed(run, { epoch, thread_id: candidate.thread_id, next_ordinal: last === null ? 0 : last + 1 });
+  const of = session?.rows[0] as unknown as RunSessionRow;
+  return toClaimed(run, of, { epoch, next_ordinal: last === null ? 0 : last + 1 });
 }
 
 export function toClaimed(
   run: RunColumns,
-  thread: Pick<ClaimedRun, "epoch" | "thread_id" | "next_ordinal">,
+  of: RunSessionRow,
+  lease: Pick<ClaimedRun, "epoch" | "next_ordinal">,
 ): ClaimedRun {
+  const session = toRunSession(run.session_id, of);
   return {
     run_id: run.id,
     run: toRun(run),
-    scopes: JSON.parse(run.scope),
+    session,
+    scopes: session.scopes,
+    thread_id: session.thread_id,
     input: JSON.parse(run.input),
     callback_url: run.callback_url,
     abort_requested: run.abort_requested_at !== null,
     stalled_attempts: run.stalled_attempts,
-    ...thread,
+    ...lease,
   };
 }
 
@@ -71,7 +78,7 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
   return q
     .selectFrom("runs as r")
     .innerJoin("threads as t", "t.pk", "r.thread")
-    .select(["r.pk", "r.thread", "t.thread_id", "t.head"])
+    .select(["r.pk", "r.thread", "r.session_id", "t.head"])
     .where(sql<boolean>`r.status in ('queued', 'running')`)
     .where("t.deleted_at", "is", null)
     .where(isFree("t", dialect))
@@ -133,6 +140,10 @@ const startAttempt = fixedQuery<{ pk: number; thread: number; head: string | nul
     })
     .where("pk", "=", values.pk)
     .returningAll(),
+);
+
+const selectRunSession = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
+  q.selectFrom("sessions").select(runSessionColumns("sessions")).where("id", "=", session_id),
 );
 
 const lastOrdinal = fixedQuery<{ pk: number }>(({ q }, { pk }) =>

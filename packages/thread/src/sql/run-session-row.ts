@@ -1,0 +1,39 @@
+import type { Session } from "@cognition/contract";
+import type { RunSession } from "../run-store.ts";
+
+/** The columns of a session that a run needs, but for its id, which the run has. */
+export interface RunSessionRow {
+  thread_id: string;
+  agent_name: string;
+  config: string;
+  scope: string;
+  metadata: string;
+  mode: string;
+  workspace_path: string | null;
+}
+
+/** To be selected beside others. */
+export function runSessionColumns<T extends string>(sessions: T) {
+  return [
+    `${sessions}.thread_id`,
+    `${sessions}.agent_name`,
+    `${sessions}.config`,
+    `${sessions}.scope`,
+    `${sessions}.metadata`,
+    `${sessions}.mode`,
+    `${sessions}.workspace_path`,
+  ] as const;
+}
+
+export function toRunSession(id: string, row: RunSessionRow): RunSession {
+  return {
+    id,
+    thread_id: row.thread_id,
+    agent_name: row.agent_name,
+    config: JSON.parse(row.config),
+    scopes: JSON.parse(row.scope),
+    metadata: JSON.parse(row.metadata),
+    mode: row.mode as Session["mode"],
+    workspace_path: row.workspace_path,
+  };
+}
