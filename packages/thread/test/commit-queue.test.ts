@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { openSqlite } from "../src/sql/sqlite-database.ts";
+import type { SqlValue } from "../src/sql/statement.ts";
 
 /** Counts its commits, the one that makes the table not among them. */
 async function open() {
@@ -16,7 +17,8 @@ async function open() {
   /** Each with a number of its own, which none may have twice. */
   const number = (n: number) => db.atomic([{ sql: "insert into t values (?)", params: [n] }]);
   const numbers = async () => (await db.readAll([{ sql: "select n from t", params: [] }]))[0]?.rows.map(({ n }) => n);
-  return { counted, write, read, number, numbers };
+  const run = (sql: string, ...params: SqlValue[]) => db.atomic([{ sql, params }]);
+  return { counted, write, read, number, numbers, run };
 }
 
 /** How many turns of the event loop the work lets through. */
@@ -128,4 +130,20 @@ it("one that fails takes only itself back, first or later, and is told why", asy
   expect(await outcomes([6, 7])).toEqual([true, true]);
   expect(await numbers()).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(counted.commits).toBe(3);
+});
+
+it("a full disk takes back all of a commit, tells each why, and what comes after it is stored", async () => {
+  const { number, numbers, run } = await open();
+  await run("create table large (bytes blob)");
+  await run("pragma max_page_count = 40");
+  const outcomes = await Promise.allSettled([
+    number(1),
+    run("insert into large values (?)", new Uint8Array(1e6)),
+    number(2),
+  ]);
+  for (const one of outcomes) {
+    expect(one).toMatchObject({ status: "rejected", reason: { message: expect.stringContaining("full") } });
+  }
+  await number(3);
+  expect(await numbers()).toEqual([3]);
 });

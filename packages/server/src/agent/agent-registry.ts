@@ -24,8 +24,10 @@ export interface AgentRegistry {
   resolve(name: string, scope?: Scope): Promise<ResolvedAgent>;
   /** As `resolve`; an agent that can only be delegated to is refused likewise. */
   resolveForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
-  /** Refuses what `resolveForSession` would refuse, and stores nothing: the request may yet be refused for another reason. */
-  requireForSession(name: string, scope?: Scope): Promise<void>;
+  /** As `resolveForSession`, and stores nothing: the request may yet be refused for another reason. */
+  findForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
+  /** Stores the revision that was found. */
+  keep(agent: ResolvedAgent, scope?: Scope): Promise<ResolvedAgent>;
   /** What a run began with, also after the definition was changed or deleted. `agent_not_found` if there never was one. */
   at(revision: string): Promise<ResolvedAgent>;
 
@@ -62,17 +64,16 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     return agent;
   }
 
-  async function find(name: string, scope: Scope, forSession: boolean) {
+  async function find(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
     const view = await viewAgents(sources, scope);
     const definition = view.agents.get(name);
     if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
     requireSubagents(definition, view);
-    return { definition, view };
+    return withRevision(planDelegation(definition, view));
   }
 
   async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
-    const { definition, view } = await find(name, scope, forSession);
-    return keep(withRevision(planDelegation(definition, view)), scope);
+    return keep(await find(name, scope, forSession), scope);
   }
 
   async function show(scope?: Scope): Promise<Agent[]> {
@@ -91,9 +92,8 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   return {
     resolve: (name, scope = {}) => resolve(name, scope, false),
     resolveForSession: (name, scope = {}) => resolve(name, scope, true),
-    requireForSession: async (name, scope = {}) => {
-      await find(name, scope, true);
-    },
+    findForSession: (name, scope = {}) => find(name, scope, true),
+    keep: (agent, scope = {}) => keep(agent, scope),
     async at(revision) {
       const agent = await store.findRevision(revision);
       if (agent) return agent;

@@ -177,9 +177,11 @@ async function suspend(options: RunWorkerOptions, work: RunWork, waiting: Waitin
 }
 
 async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unknown): Promise<MoreWaits> {
-  const { signal, lease } = runWork;
+  const { signal, lease, claimed } = runWork;
   const cause = signal.aborted ? signal.reason : error;
   if (isAppError(cause, "draining")) {
+    // What some of a step's nodes have done is not to be done again. What can't be stored any more is done again.
+    await options.saver.flush(claimed.thread_id, lease).catch((late) => options.onError(late, lease.run_id));
     await options.storage.releaseRun(lease);
     return true;
   }

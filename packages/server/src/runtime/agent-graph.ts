@@ -42,7 +42,7 @@ export interface AgentGraphParts {
 
 export interface AgentGraph {
   graph: RunGraph;
-  /** What the first input of a thread has besides what it is given. */
+  /** What the first input of a thread has besides what it is given. Later its state may lack it, after a rewind to its beginning. */
   initial: object;
 }
 

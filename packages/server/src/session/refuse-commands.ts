@@ -1,32 +1,37 @@
-import { AppError, type SendMessage } from "@cognition/contract";
+import { AppError } from "@cognition/contract";
 
-/** How LangGraph recognises a command, or a value that goes past a channel's reducer, in plain data. */
-const MARKS = ["lg_name", "__overwrite__"];
+/** What LangGraph makes of plain data: commands, nodes to be sent for, values that go past a channel's reducer. */
+const CLASSES: ReadonlySet<unknown> = new Set(["Command", "Send", "Overwrite"]);
+const OVERWRITE = "__overwrite__";
+
+type Path = readonly (string | number)[];
 
 /**
- * What a caller gives to a graph is its input. An object with one of these would be taken for an order to LangGraph instead:
- * to begin at another node, behind whatever the graph's author has put before it, or to replace what only grows.
+ * What a caller gives to a graph is data. LangGraph takes an object with its own marks for an order instead, wherever it comes
+ * to it: to begin at another node, behind whatever the graph's author has put before it, or to replace what only grows.
  */
-export function refuseCommands(input: SendMessage["input"]): void {
-  const found =
-    markIn(input) ??
-    Object.entries(input ?? {})
-      .map(markWithin)
-      .find((path) => path !== undefined);
-  if (!found) return;
-  const loc = ["body", "input", ...found];
-  const msg = "is LangGraph's own key, by which an input would command the graph";
-  throw new AppError("validation_failed", `${loc.slice(1).join(".")} ${msg}; nothing was stored. Leave it out.`, {
-    details: { errors: [{ loc, msg }] },
+export function refuseCommands(value: unknown, at: Path): void {
+  const path = findMark(value, at);
+  if (!path) return;
+  const msg = "is a mark of LangGraph's own, by which data would command the graph";
+  throw new AppError("validation_failed", `${path.join(".")} ${msg}; nothing was stored. Leave it out.`, {
+    details: { errors: [{ loc: ["body", ...path], msg }] },
   });
 }
 
-function markWithin([channel, value]: [string, unknown]): string[] | undefined {
-  const mark = markIn(value);
-  return mark && [channel, ...mark];
+function findMark(value: unknown, at: Path): Path | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const key = Array.isArray(value) ? undefined : markOf(value as Record<string, unknown>);
+  if (key !== undefined) return [...at, key];
+  for (const [name, member] of Object.entries(value)) {
+    const found = findMark(member, [...at, name]);
+    if (found) return found;
+  }
+  return undefined;
 }
 
-function markIn(value: unknown): string[] | undefined {
-  const mark = typeof value === "object" && value !== null ? MARKS.find((one) => one in value) : undefined;
-  return mark === undefined ? undefined : [mark];
+function markOf(object: Record<string, unknown>): string | undefined {
+  if (Object.hasOwn(object, OVERWRITE)) return OVERWRITE;
+  if (CLASSES.has(object["lg_name"])) return "lg_name";
+  return object["type"] === OVERWRITE ? "type" : undefined;
 }

@@ -13,6 +13,7 @@ import type { Storage } from "@cognition/thread";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { RunInput } from "../run/run-input.ts";
 import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
+import { refuseCommands } from "./refuse-commands.ts";
 
 export interface ResumeOptions {
   readonly storage: Pick<
@@ -40,7 +41,9 @@ function placeDecisions(body: ResumeSession): PlacedDecision[] {
   const list = body.decisions !== undefined;
   return decisionsOf(body).map((decision, index) => {
     const field = decision.id === undefined ? "tool_call_id" : "id";
-    return { decision, loc: list ? ["decisions", index, field] : [field], tool_name: body.tool_name };
+    const at = list ? ["decisions", index] : [];
+    refuseCommands(decision.value, [...at, "value"]);
+    return { decision, loc: [...at, field], tool_name: body.tool_name };
   });
 }
 

@@ -11,7 +11,7 @@ import { refuseCommands } from "./refuse-commands.ts";
 export interface SendOptions {
   readonly storage: Pick<Storage, "getMessage" | "findAdmittedRun">;
   readonly engine: Pick<RunEngine, "submit">;
-  readonly agents: Pick<AgentRegistry, "resolveForSession">;
+  readonly agents: Pick<AgentRegistry, "findForSession" | "keep">;
   readonly models: Pick<ModelRegistry, "select">;
 }
 
@@ -25,7 +25,7 @@ export async function sendMessage(
 ): ReturnType<RunEngine["submit"]> {
   const { idempotency_key: key, on_busy, content, callback_url } = body;
   const { agent_name } = session;
-  refuseCommands(body.input);
+  refuseCommands(body.input, ["input"]);
   const chosen = await choose(options, session, body).catch(async (error: unknown) => {
     // What was accepted before the agent or the model went stays accepted: sent again, it is told the same.
     const earlier = key === undefined ? null : await options.storage.findAdmittedRun(session.id, { key, body_hash });
@@ -51,7 +51,8 @@ export async function sendMessage(
 
 async function choose(options: SendOptions, session: Session, { model, parent_id }: SendMessage) {
   const { scopes, config, agent_name } = session;
-  const { definition, revision } = await options.agents.resolveForSession(agent_name, scopes);
+  const agent = await options.agents.findForSession(agent_name, scopes);
+  const { definition, revision } = agent;
   const selection = await options.models.select({
     ...(model !== undefined && { message: { model } }),
     session: config,
@@ -59,6 +60,7 @@ async function choose(options: SendOptions, session: Session, { model, parent_id
     scope: scopes,
   });
   if (parent_id !== undefined) await requireParent(options, session, parent_id);
+  await options.agents.keep(agent, scopes);
   return { revision, selection };
 }
 

@@ -21,7 +21,7 @@ import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./works
 
 export interface SessionsOptions {
   readonly storage: Storage;
-  readonly agents: Pick<AgentRegistry, "requireForSession">;
+  readonly agents: Pick<AgentRegistry, "findForSession">;
   readonly models: Pick<ModelRegistry, "select">;
   readonly sandboxes: Pick<Sandboxes, "open" | "remove">;
   readonly engine: Pick<RunEngine, "abort">;
@@ -56,7 +56,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function create(asked: CreateSession, scope: Scope = {}, id?: string): Promise<Session> {
     const { idempotency_key: _, workspace_path: given, ...fields } = asked;
-    await agents.requireForSession(fields.agent_name, scope);
+    await agents.findForSession(fields.agent_name, scope);
     if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
     const workspace_path = await folderFor(options, given);
     const wanted = { ...fields, workspace_path, scopes: scope, ...(id !== undefined && { id }) };
@@ -71,7 +71,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session> {
     const session = await find(session_id, scope);
-    if (patch.agent_name !== undefined) await agents.requireForSession(patch.agent_name, session.scopes);
+    if (patch.agent_name !== undefined) await agents.findForSession(patch.agent_name, session.scopes);
     if (patch.status !== undefined) refuseWhileWaiting(session);
     const config = patch.config && releaseProvider(patch.config);
     if (config && namesAModel(config)) {

@@ -23,7 +23,7 @@ import type { Workspaces } from "./workspace/workspaces.ts";
 export interface TimelineOptions {
   storage: Storage;
   workspaces: Workspaces;
-  agents: Pick<AgentRegistry, "requireForSession">;
+  agents: Pick<AgentRegistry, "findForSession">;
   /** Where sessions have their folders. */
   workspace_root: string;
 }
@@ -86,7 +86,7 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
       return { from: checkpoint_id, to: to ?? null, files };
     },
     fork: async (session, { checkpoint_id, message_id, title, agent_name, files }, id) => {
-      if (agent_name !== undefined) await agents.requireForSession(agent_name, session.scopes);
+      if (agent_name !== undefined) await agents.findForSession(agent_name, session.scopes);
       const place = await findPlace(storage, session, { checkpoint_id, message_id });
       const fork = await storage.timeline.forkSession({
         session_id: session.id,

@@ -32,7 +32,7 @@ const thread: typeof files = {
 };
 const onError = (error: unknown) => console.error(error);
 const workspaces = createWorkspaces({ snapshots: storage.snapshots, root: order.root, thread, onError });
-const agents = { requireForSession: () => Promise.reject(new Error("no agents here")) };
+const agents = { findForSession: () => Promise.reject(new Error("no agents here")) };
 const timeline = createTimeline({ storage, workspaces, agents, workspace_root: order.root });
 const session = await storage.getSession(order.session_id);
 if (!session) throw new Error("no such session");

@@ -212,6 +212,8 @@ export class CommitQueue {
       this.#connection.command("release job");
       return { job, value };
     } catch (error) {
+      // After some errors, as of a full disk, SQLite has taken back everything by itself.
+      if (!this.#connection.isInTransaction) throw error;
       this.#connection.exec("rollback to job; release job");
       return { job, error };
     }

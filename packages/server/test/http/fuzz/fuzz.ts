@@ -59,7 +59,9 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
   const wrong: string[] = [];
   let world = await createWorld({ ask: server.ask, receiver });
   let sent = 0;
-  for (const one of fc.sample(fuzzCase, { numRuns: count, seed })) {
+  // Some are what no client can send.
+  for (const one of fc.sample(fuzzCase, { numRuns: 2 * count, seed })) {
+    if (sent === count) break;
     await quiet(server, digest.openRuns);
     digest.changed();
     const raw = toRaw(one, world);
@@ -124,7 +126,9 @@ function toRaw(one: FuzzCase, world: World): RawRequest {
   const { name, request } = REQUESTS[one.request] as (typeof REQUESTS)[number];
   const parts = one.kind === "field" ? changed(request(world), one) : request(world);
   const { method, body: kind } = ROUTES[name] as { method: string; body?: unknown };
-  const json = kind === undefined ? undefined : kind === "bytes" ? String(parts.body) : JSON.stringify(parts.body);
+  // An object may have a member that keeps it from being turned into a text.
+  const isText = kind === "bytes" && typeof parts.body !== "object";
+  const json = kind === undefined ? undefined : isText ? String(parts.body) : JSON.stringify(parts.body);
   const base = { Accept: "application/json", ...world.headers };
   const target = urlOf(name, parts);
   if (one.kind === "field") return { method, target, headers: Object.entries(base), body: json };
