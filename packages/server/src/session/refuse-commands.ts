@@ -3,17 +3,22 @@ import { AppError } from "@cognition/contract";
 /** What LangGraph makes of plain data: commands, nodes to be sent for, values that go past a channel's reducer. */
 const CLASSES: ReadonlySet<unknown> = new Set(["Command", "Send", "Overwrite"]);
 const OVERWRITE = "__overwrite__";
+const PROTO = "__proto__";
 
 type Path = readonly (string | number)[];
 
 /**
  * What a caller gives to a graph is data. LangGraph takes an object with its own marks for an order instead, wherever it comes
- * to it: to begin at another node, behind whatever the graph's author has put before it, or to replace what only grows.
+ * to it: to begin at another node, behind whatever the graph's author has put before it, or to replace what only grows. And a
+ * member called `__proto__` becomes what an object inherits from, as soon as LangGraph copies it: no state can hold it.
  */
 export function refuseCommands(value: unknown, at: Path): void {
   const path = findMark(value, at);
   if (!path) return;
-  const msg = "is a mark of LangGraph's own, by which data would command the graph";
+  const msg =
+    path.at(-1) === PROTO
+      ? "is a name that no state can hold"
+      : "is a mark of LangGraph's own, by which data would command the graph";
   throw new AppError("validation_failed", `${path.join(".")} ${msg}; nothing was stored. Leave it out.`, {
     details: { errors: [{ loc: ["body", ...path], msg }] },
   });
@@ -31,7 +36,7 @@ function findMark(value: unknown, at: Path): Path | undefined {
 }
 
 function markOf(object: Record<string, unknown>): string | undefined {
-  if (Object.hasOwn(object, OVERWRITE)) return OVERWRITE;
+  for (const name of [OVERWRITE, PROTO]) if (Object.hasOwn(object, name)) return name;
   if (CLASSES.has(object["lg_name"])) return "lg_name";
   return object["type"] === OVERWRITE ? "type" : undefined;
 }

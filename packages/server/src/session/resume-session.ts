@@ -42,7 +42,7 @@ function placeDecisions(body: ResumeSession): PlacedDecision[] {
   return decisionsOf(body).map((decision, index) => {
     const field = decision.id === undefined ? "tool_call_id" : "id";
     const at = list ? ["decisions", index] : [];
-    refuseCommands(decision.value, [...at, "value"]);
+    for (const given of ["value", "args"] as const) refuseCommands(decision[given], [...at, given]);
     return { decision, loc: [...at, field], tool_name: body.tool_name };
   });
 }

@@ -26,6 +26,7 @@ export async function sendMessage(
   const { idempotency_key: key, on_busy, content, callback_url } = body;
   const { agent_name } = session;
   refuseCommands(body.input, ["input"]);
+  refuseCommands(body.context, ["context"]);
   const chosen = await choose(options, session, body).catch(async (error: unknown) => {
     // What was accepted before the agent or the model went stays accepted: sent again, it is told the same.
     const earlier = key === undefined ? null : await options.storage.findAdmittedRun(session.id, { key, body_hash });

@@ -48,6 +48,7 @@ describe("POST messages", () => {
     [{ log: { lg_name: "Overwrite", value: [] } }, "input.log.lg_name"],
     [{ log: { type: "__overwrite__", value: [] } }, "input.log.type"],
     [{ items: [{ lg_name: "Command", goto: "act" }] }, "input.items.0.lg_name"],
+    [JSON.parse('{ "log": { "__proto__": {} } }'), "input.log.__proto__"],
   ])("refuses an input that would command the graph: %j", async (input, where) => {
     const { ask, createSession, storage } = await startTestServer();
     const { id } = await createSession();
@@ -55,12 +56,17 @@ describe("POST messages", () => {
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ code: "validation_failed", detail: expect.stringContaining(where) });
     expect(await storage.listRuns(id)).toEqual([]);
-    const decisions = [{ id: "asked", type: "respond", value: input }];
-    const answered = await ask(`/sessions/${id}/resume`, { method: "POST", json: { decisions } });
-    expect(await answered.json()).toMatchObject({
-      code: "validation_failed",
-      detail: expect.stringContaining(where.replace("input", "decisions.0.value")),
-    });
+    for (const [type, field] of [
+      ["respond", "value"],
+      ["edit", "args"],
+    ] as const) {
+      const decisions = [{ id: "asked", type, [field]: input }];
+      const answered = await ask(`/sessions/${id}/resume`, { method: "POST", json: { decisions } });
+      expect(await answered.json()).toMatchObject({
+        code: "validation_failed",
+        detail: expect.stringContaining(where.replace("input", `decisions.0.${field}`)),
+      });
+    }
     const deeper = { content: "Hello", input: { log: [{ lg_name: "a name like any other" }] } };
     const headers = { Prefer: "respond-async" };
     expect((await ask(`/sessions/${id}/messages`, { method: "POST", json: deeper, headers })).status).toBe(202);
