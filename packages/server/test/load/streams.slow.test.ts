@@ -45,13 +45,14 @@ it(`${STREAMS} streams of one node, offered ${OFFERED}, each get every event in 
   const seconds = (performance.now() - begun) / 1_000;
 
   const third = Math.floor(node.samples.length / 3);
-  const [early, late] = [node.samples.slice(0, third), node.samples.slice(-third)].map((some) =>
-    median(some.map(({ rss }) => rss)),
-  ) as [number, number];
+  const thirds = [node.samples.slice(0, third), node.samples.slice(-third)];
+  const [early, late] = thirds.map((some) => median(some.map(({ held }) => held))) as [number, number];
+  const rss = thirds.map((some) => median(some.map((sample) => sample.rss))) as [number, number];
   console.log(
     `${STREAMS} streams, ${events} events each in ${seconds.toFixed(1)} s: ${(events / seconds).toFixed(2)} events/s on each, ` +
       `${Math.round((events * STREAMS) / seconds)}/s in all; committed in ${(told_in_ms / 1_000).toFixed(1)} s; ` +
-      `RSS ${Math.round(early / MIB)} MiB in the first third, ${Math.round(late / MIB)} MiB in the last`,
+      `held ${Math.round(early / MIB)} MiB in the first third, ${Math.round(late / MIB)} MiB in the last; ` +
+      `RSS ${rss.map((bytes) => Math.round(bytes / MIB)).join(" and ")} MiB`,
   );
   expect(streams.faults).toEqual([]);
   expect(streams.last).toEqual(Array.from({ length: STREAMS }, () => events));
@@ -67,6 +68,7 @@ function startNode(options: LoadNodeOptions) {
   const args = [
     "--conditions=cognition-source",
     "--disable-warning=ExperimentalWarning",
+    "--expose-gc",
     file,
     JSON.stringify(options),
   ];
