@@ -132,7 +132,7 @@ it("is handed over before its first step if the node leaves while it is being op
   let claims = 0;
   const slow: Storage = {
     ...storage,
-    getSession: (id) => opening.promise.then(() => storage.getSession(id)),
+    tasks: { ...storage.tasks, findTask: (...of) => opening.promise.then(() => storage.tasks.findTask(...of)) },
     claimRun: async (claim) => (claims++ === 0 ? storage.claimRun(claim) : null),
   };
   const first = await open(slow, { own: graph });
