@@ -49,7 +49,7 @@ export async function measureRuns(
   return { samples, floor };
 }
 
-/** As `bench:http`: a server works for days, and with a fiftieth of these the engine was still compiling what it runs. */
+/** As `bench:http`: a server works for days, and with a twentieth of these the engine was still compiling what it runs. */
 const WARM_UPS = 400;
 const WARM_UPS_AT_ONCE = 20;
 

@@ -9,5 +9,6 @@ it(`${CASES} odd requests are refused as problems and change nothing`, { timeout
   process.stdout.write(`seed ${seed}, ${sent} sent ${JSON.stringify(kinds)}, answers ${JSON.stringify(answers)}\n`);
   expect(wrong, `FUZZ_SEED=${seed} npm run test:fuzz`).toEqual([]);
   expect(faults).toEqual([]);
+  expect(sent).toBe(CASES);
   expect(alive).toBe(true);
 });

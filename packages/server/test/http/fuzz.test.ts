@@ -6,8 +6,9 @@ const CASES = 1_000;
 const SEED = 20_261_115;
 
 it("odd requests are refused as problems and change nothing", { timeout: 300_000 }, async () => {
-  const { wrong, alive, faults } = await fuzz(CASES, SEED);
+  const { sent, wrong, alive, faults } = await fuzz(CASES, SEED);
   expect(wrong).toEqual([]);
   expect(faults).toEqual([]);
+  expect(sent).toBe(CASES);
   expect(alive).toBe(true);
 });

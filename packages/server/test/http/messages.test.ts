@@ -42,6 +42,19 @@ describe("POST messages", () => {
     expect(faults).toEqual([]);
   });
 
+  it("refused for the message it answers, leaves no revision of its agent behind", async () => {
+    const { ask, createSession, server } = await startTestServer();
+    const made = await ask("/agents", { method: "POST", json: { name: "unused", system_prompt: "Be brief." } });
+    const { revision } = (await made.json()) as { revision: string };
+    const { id } = await createSession({ agent_name: "unused" });
+    const send = (json: object) =>
+      ask(`/sessions/${id}/messages`, { method: "POST", json, headers: { Prefer: "respond-async" } });
+    expect((await send({ content: "Hello", parent_id: crypto.randomUUID() })).status).toBe(422);
+    await expect(server.runtime.agents.at(revision)).rejects.toMatchObject({ code: "agent_not_found" });
+    expect((await send({ content: "Hello" })).status).toBe(202);
+    expect(await server.runtime.agents.at(revision)).toMatchObject({ revision });
+  });
+
   it.each([
     [{ lg_name: "Command", goto: "secret" }, "input.lg_name"],
     [{ log: { __overwrite__: [] } }, "input.log.__overwrite__"],

@@ -98,7 +98,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const seen = ns !== "" ? undefined : goesOn ? (parent_id ?? null) : this.#seen.find(writer, thread_id);
     const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
     let events: NewEvent[] | undefined;
-    const waits = !isPipelined(writer, ns === "" ? checkpoint : "a subgraph's");
+    const waits = !isPipelined(writer, ns, checkpoint);
     const written = hand(thread, writer, waits, (encoder) => {
       const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
       const parent = parent_id ? thread.channelsOf(ns, parent_id) : undefined;
@@ -245,10 +245,9 @@ export class CheckpointSaver extends BaseCheckpointSaver {
 }
 
 /** Whether the graph goes on before this checkpoint is durable. */
-function isPipelined({ lease }: Writer, checkpoint: Checkpoint | "a subgraph's"): boolean {
+function isPipelined({ lease }: Writer, ns: string, checkpoint: Checkpoint): boolean {
   const pipelined = lease?.pipelined ?? false;
-  if (typeof pipelined === "boolean") return pipelined;
-  return checkpoint !== "a subgraph's" && pipelined(checkpoint);
+  return typeof pipelined === "boolean" ? pipelined : ns === "" && pipelined(checkpoint);
 }
 
 /** Resolves when the write is durable, or at once if nobody waits for that. */
