@@ -24,6 +24,7 @@ import { settleCustomGraph } from "./settle-custom-graph.ts";
 import { settleThread } from "./settle-thread.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 import { createToolEvents } from "./tool-events.ts";
+import { isTraced, NoTracer } from "./untraced.ts";
 import { createUsageMeter } from "./usage-meter.ts";
 
 export interface GraphExecutorOptions {
@@ -45,6 +46,8 @@ interface Driven {
 
 interface Running {
   agent: OpenedAgent;
+  /** Among its callbacks. None for a graph of a user's own: that may be of a LangChain that asks tracers for other things. */
+  tracers: readonly NoTracer[];
   scope: RunScope;
   events: ModelEvents;
 }
@@ -53,6 +56,7 @@ interface Running {
 export function createGraphExecutor({ storage, openAgent, workspaces, budgets }: GraphExecutorOptions): Executor {
   const running = new WeakMap<RunWork, Running>();
   const inStep = createInStep();
+  const tracers = isTraced() ? [] : [new NoTracer()];
 
   async function open(work: RunWork): Promise<Running & { input: RunInput }> {
     const input = parseInput(work);
@@ -70,6 +74,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
     const bounded = { ...work, signal: AbortSignal.any([work.signal, budget.signal]) };
     const one: Running = {
       agent,
+      tracers: agent.custom ? [] : tracers,
       scope: {
         work: bounded,
         budget,
@@ -182,7 +187,7 @@ async function drive({ agent, scope }: Running, given: unknown, config: object):
   return driven;
 }
 
-function configFor({ scope, events, agent }: Running) {
+function configFor({ scope, events, agent, tracers }: Running) {
   const { work, budget } = scope;
   const callbacks = new RunCallbacks({
     models: [events.hooks, createBudgetHooks(budget, agent.usageOf)],
@@ -192,7 +197,7 @@ function configFor({ scope, events, agent }: Running) {
   return {
     ...agent.config,
     configurable: { thread_id, [LEASE]: work.lease },
-    callbacks: [callbacks],
+    callbacks: [callbacks, ...tracers],
     durability: "sync" as const,
     metadata: { run_id },
     signal: work.signal,
