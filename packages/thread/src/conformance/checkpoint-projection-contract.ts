@@ -1,12 +1,13 @@
 import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import { checkpointEventContract } from "./checkpoint-event-contract.ts";
 import { threadConfig } from "./checkpoint-graph.ts";
 import { elsewhere, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRebuilt, expectRows, human, rowIds, UNTOUCHED } from "./projected-conversation.ts";
 import { projectionModelContract } from "./projection-model-contract.ts";
-import { upTo } from "./started-run.ts";
+import { startRun, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** A session's messages follow its checkpoints, in the same commit. */
@@ -50,6 +51,26 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       await expectRows(storage, id, ["a", "b", "c", "d", "summary"]);
       const marked = (await storage.listMessagesForSession(id)).filter(({ metadata }) => metadata["summarized"]);
       expect(marked.map((message) => message.id)).toEqual(["a", "b", "c"]);
+    });
+
+    test("of several checkpoints in one commit: each is of the first that holds it, and says what the last does", async ({
+      storage,
+    }) => {
+      const { session_id, lease } = await startRun(storage);
+      const saver = await storage.getCheckpointer();
+      const writer: WriterLease = { ...lease, pipelined: true };
+      const options = { configurable: { [LEASE]: writer } };
+      const a = human("a");
+      const before = await put(saver, lease.thread_id, { messages: [a] }, { configurable: { [LEASE]: lease } });
+      const draft = new AIMessage({ id: "b", content: "draft", response_metadata: { model_name: "m" } });
+      const first = await put(saver, before, { messages: [a, draft] }, options);
+      const text = new AIMessage({ id: "b", content: "text" });
+      const second = await put(saver, first, { messages: [a, text, human("c")] }, options);
+      await saver.flush(lease.thread_id, writer);
+      const [b, c] = (await storage.listMessagesForSession(session_id)).slice(1);
+      expect(b).toMatchObject({ content: "text", model_used: "m", parent_id: "a", checkpoint_id: first.checkpoint.id });
+      expect(c).toMatchObject({ content: "c", parent_id: "b", checkpoint_id: second.checkpoint.id });
+      await expectRows(storage, session_id, ["a", "b", "c"]);
     });
 
     test("come back unmarked, and in a new order when the state has one", async ({ storage }) => {

@@ -2,10 +2,12 @@ import type { HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import type { Storage } from "../storage.ts";
 import { elsewhere, type Point, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { expectRebuilt, human } from "./projected-conversation.ts";
+import { claim } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const RUNS = 30;
@@ -35,6 +37,17 @@ export function projectionModelContract(open: OpenStorage): void {
         );
       }),
     );
+
+    it(
+      "are the same after several checkpoints of one commit, beside messages that were only accepted",
+      TIMEOUT,
+      withStorage(open, async ({ storage }) => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyStep(), { maxLength: 12 }), (steps) => walkTogether(storage, steps)),
+          { numRuns: RUNS },
+        );
+      }),
+    );
   });
 }
 
@@ -52,6 +65,30 @@ async function walk(
     points.push(await put(saver, after ?? thread_id, { messages: listOf(step, known) }));
     await expectRebuilt(storage, id);
   }
+}
+
+/** Those that are not put elsewhere wait for the next. */
+async function walkTogether(storage: Storage, steps: readonly Step[]): Promise<void> {
+  const saver = await storage.getCheckpointer();
+  const { id: session_id } = await storage.createSession({});
+  for (const id of ["b", "never"]) await storage.createRun({ session_id, message: { id, role: "user", content: id } });
+  const { thread_id, ...lease } = await claim(storage, { session_id });
+  const writer: WriterLease = { ...lease, pipelined: true };
+  const known = new Map<string, HumanMessage>();
+  let last: Point | undefined;
+  for (const step of steps) {
+    last = await put(
+      saver,
+      last ?? thread_id,
+      { messages: listOf(step, known) },
+      { configurable: { [LEASE]: writer } },
+    );
+    if (!step.elsewhere) continue;
+    await saver.flush(thread_id, writer);
+    await expectRebuilt(storage, session_id);
+  }
+  await saver.flush(thread_id, writer);
+  await expectRebuilt(storage, session_id);
 }
 
 /** Messages that nobody has edited are the same objects as before. */
