@@ -49,7 +49,7 @@ export async function openDurableSide(onError: (error: unknown) => void): Promis
       sessions.push(...(await Promise.all(made)).map(({ id }) => id));
     },
     run: async (workload) => {
-      const session_id = sessions.pop() ?? "";
+      const session_id = sessions.shift() ?? ""; // the oldest first, as people would use them
       const content = WORKLOADS[workload];
       const message_id = crypto.randomUUID();
       const start = performance.now();

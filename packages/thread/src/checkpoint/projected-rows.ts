@@ -50,6 +50,10 @@ export class ProjectedRows {
   }
 }
 
+/** Shorter than this it is kept as it is. */
+const SHORT = 200;
+
 function printOf({ role, content, tool_calls, tool_call_id }: ShownFields): string {
-  return hash("sha1", JSON.stringify([role, content, tool_calls, tool_call_id]), "base64");
+  const text = JSON.stringify([role, content, tool_calls, tool_call_id]);
+  return text.length < SHORT ? text : hash("sha1", text, "base64");
 }

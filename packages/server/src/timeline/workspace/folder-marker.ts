@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export function createFolderMarkers(root: string): FolderMarkers {
   const known = new Map<string, string>();
 
   function fileOf(session_id: string): string {
-    return join(place, `${createHash("sha256").update(session_id).digest("hex").slice(0, 40)}.json`);
+    return join(place, `${hash("sha256", session_id).slice(0, 40)}.json`);
   }
 
   return {
