@@ -120,12 +120,13 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
 const STRANGER: Caller = { admin: false };
 
 /**
- * What is public answers everybody. Of these only /health has more to tell to whoever shows a good credential; a wrong
+ * What is public answers everybody. Of these /health and /ready have more to tell to whoever shows a good credential; a wrong
  * one is no reason to fail a probe, and neither is a storage that can't be asked: that is what the answer then says.
  */
 async function callerOf(authenticate: Authenticate, name: RouteName, headers: Headers): Promise<Caller> {
   if (!PUBLIC_ROUTES.has(name)) return authenticate(headers);
-  return name === "getHealth" ? authenticate(headers).catch(() => STRANGER) : STRANGER;
+  const tellsMore = name === "getHealth" || name === "getReadiness";
+  return tellsMore ? authenticate(headers).catch(() => STRANGER) : STRANGER;
 }
 
 function signalOf(request: Request, shutdown: AbortSignal | undefined): AbortSignal {

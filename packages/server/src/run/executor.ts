@@ -1,12 +1,11 @@
 import type { Interrupt, TokenUsage } from "@cognition/contract";
-import type { ClaimedRun, RunSession, WriterLease } from "@cognition/thread";
+import type { ClaimedRun, WriterLease } from "@cognition/thread";
 import type { RunLog } from "./run-log.ts";
 import type { RunObserver } from "./run-observer.ts";
 
 /** A run that this node has claimed, and what it may use. */
 export interface RunWork {
   claimed: ClaimedRun;
-  session: RunSession;
   /** Goes into the graph's `configurable`, so that every checkpoint of the run is fenced. */
   lease: WriterLease;
   log: RunLog;

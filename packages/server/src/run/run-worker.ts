@@ -101,7 +101,7 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
     observer?.repaired();
     options.onError(messagesDiffered(claimed.run_id, repair), claimed.run_id);
   };
-  const runWork: RunWork = { claimed, session: claimed.session, log, observer, ...signals };
+  const runWork: RunWork = { claimed, log, observer, ...signals };
   try {
     return await workThrough(options, runWork);
   } catch (error) {

@@ -87,8 +87,8 @@ export function createAgentOpener(
     return graph;
   }
 
-  return async ({ claimed, session }, input) => {
-    const { agent_revision: revision, agent_name: name } = claimed.run;
+  return async ({ claimed: { run, session } }, input) => {
+    const { agent_revision: revision, agent_name: name } = run;
     const { scopes, config } = session;
     const [files, sandbox, context] = await Promise.all([
       shared(JSON.stringify([revision, name, scopes]), () => look(revision, name, scopes)),
@@ -183,8 +183,8 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
     contextParts: ({ work }) => ({
       store: store.recordedFor(work.claimed.thread_id),
       artifacts: options.artifactsFor({
-        scope: work.session.scopes,
-        session_id: work.session.id,
+        scope: work.claimed.session.scopes,
+        session_id: work.claimed.session.id,
         run_id: work.claimed.run_id,
       }),
     }),

@@ -7,7 +7,11 @@ import { afterMessage, findHead } from "../timeline/find-place.ts";
  * A message that answers an earlier one goes on from there: the head moves under the run's lease, once. After a crash the
  * thread stands there already.
  */
-export async function branchAtParent(storage: Storage, { session, lease }: RunWork, input: RunInput): Promise<void> {
+export async function branchAtParent(
+  storage: Storage,
+  { claimed: { session }, lease }: RunWork,
+  input: RunInput,
+): Promise<void> {
   if (input.kind !== "message" || input.parent_id === undefined) return;
   const message = await storage.getMessage(input.message_id, { session_id: session.id });
   if (message?.checkpoint_id) return; // the state holds it: an earlier attempt came so far

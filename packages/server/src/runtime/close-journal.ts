@@ -65,11 +65,11 @@ function tellRecorded({ work }: RunScope, { name, tool_call_id, result }: ToolCa
 
 async function toldResults(storage: Storage, { work }: RunScope): Promise<ReadonlySet<string>> {
   await work.log.flush();
-  const { session, claimed } = work;
+  const { claimed } = work;
   const told = new Set<string>();
   for (let after = 0; ; ) {
     const query = {
-      session_id: session.id,
+      session_id: claimed.session.id,
       run_id: claimed.run_id,
       types: ["tool_result"] as const,
       after,

@@ -64,11 +64,11 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
     if (known) return { ...known, input };
     const agent = await openAgent(work, input);
     const usage = createUsageMeter(await usedBefore(storage, work));
-    const budget = budgets.open(work.claimed.run, work.session);
+    const budget = budgets.open(work.claimed.run, work.claimed.session);
     const { usageOf, root_agent, sandbox, context, pipelined = false } = agent;
-    const { mode } = work.session;
+    const { mode } = work.claimed.session;
     work.lease.pipelined = pipelined;
-    const workspace = await workspaces.begin(work.session, work.lease);
+    const workspace = await workspaces.begin(work.claimed.session, work.lease);
     work.lease.snapshot = () => workspace.snapshot_id;
     // Whatever stops the run for its budget stops its tools and its models, as an abort would.
     const bounded = { ...work, signal: AbortSignal.any([work.signal, budget.signal]) };
@@ -124,9 +124,9 @@ async function withinBudget(budget: RunBudget, work: () => Promise<RunResult>): 
 }
 
 /** After a crash the log knows; otherwise the run's row, which has what was used before an approval. */
-async function usedBefore(storage: Storage, { claimed, session }: RunWork): Promise<TokenUsage | null> {
+async function usedBefore(storage: Storage, { claimed }: RunWork): Promise<TokenUsage | null> {
   const { attempt, usage } = claimed.run;
-  return attempt > 1 ? ((await lastUsage(storage, session.id, claimed.run_id)) ?? usage) : usage;
+  return attempt > 1 ? ((await lastUsage(storage, claimed.session.id, claimed.run_id)) ?? usage) : usage;
 }
 
 function parseInput({ claimed }: RunWork): RunInput {

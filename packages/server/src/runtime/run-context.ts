@@ -5,11 +5,11 @@ import { currentCall, currentRun } from "./run-scope.ts";
 export function runContext(agent_name?: string): RunContext {
   const { work, sandbox, root_agent } = currentRun();
   return {
-    session_id: work.session.id,
+    session_id: work.claimed.session.id,
     thread_id: work.claimed.thread_id,
     run_id: work.claimed.run_id,
     agent_name: agent_name ?? currentCall()?.agent_name ?? root_agent,
-    scope: work.session.scopes,
+    scope: work.claimed.session.scopes,
     signal: work.signal,
     workspace: sandbox.root,
   };

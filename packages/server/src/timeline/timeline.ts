@@ -1,15 +1,17 @@
 import { mkdir, rm } from "node:fs/promises";
-import type {
-  Checkpoint,
-  CheckpointDiff,
-  CheckpointPage,
-  CheckpointState,
-  ForkSession,
-  ListCheckpoints,
-  Message,
-  RewindResult,
-  RewindSession,
-  Session,
+import {
+  AppError,
+  type Checkpoint,
+  type CheckpointDiff,
+  type CheckpointPage,
+  type CheckpointState,
+  type ForkSession,
+  isAppError,
+  type ListCheckpoints,
+  type Message,
+  type RewindResult,
+  type RewindSession,
+  type Session,
 } from "@cognition/contract";
 import { EMPTY_TREE, type Storage, type TimelineEntry, type ToolCallRecord } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
@@ -96,8 +98,10 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
         ...(title === undefined ? {} : { title }),
         ...(agent_name === undefined ? {} : { agent_name }),
       });
-      await makeFolder(session, fork, files).catch(async (error: unknown) => {
-        await undo(fork);
+      await makeFolder(session, fork, files).catch(async (error: Error) => {
+        await undo(fork).catch((undoing: Error) => {
+          throw stillThere(fork, error, undoing);
+        });
         throw error;
       });
       return presentSession(root, fork);
@@ -110,4 +114,13 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
     rewind: (session, body) => rewind({ storage, workspaces }, session, body),
     messagesAt: (session_id, checkpoint_id) => storage.timeline.messagesAt(session_id, checkpoint_id),
   };
+}
+
+/** What went wrong first is what is to be mended; what was left behind is to be known as well. Both causes go into the log. */
+function stillThere({ id }: Session, error: Error, undoing: Error): AppError {
+  const cause = new AggregateError([error, undoing]);
+  const options = { cause, details: { session_id: id } };
+  const rest = `and could not be taken back either: delete session ${id}.`;
+  if (!isAppError(error)) return new AppError("internal", `The fork failed, ${rest}`, options);
+  return new AppError(error.code, `${error.message} The fork was given up, ${rest}`, options);
 }

@@ -142,6 +142,19 @@ describe("a server as it is started", () => {
     expect((await fetch("/ready")).status).toBe(200);
   });
 
+  it("tells what the storage says of itself only to whoever runs it", async () => {
+    const auth = { ...config.auth, mode: "api_key" as const };
+    const server = await startTestServer({ config: { ...config, auth } });
+    const { key } = await createApiKeys(server.storage.apiKeys).create({ name: "a", scope: null, admin: true });
+    server.storage.healthCheck = async () => ({ ok: false, latency_ms: 1, error: "no route to db.internal" }) as never;
+    const reasons = async (headers = {}) => {
+      const response = await server.fetch("/ready", { headers });
+      return [response.status, ((await response.json()) as { reasons: string[] }).reasons];
+    };
+    expect(await reasons()).toEqual([503, ["The storage does not do its work"]]);
+    expect(await reasons({ "X-API-Key": key })).toEqual([503, [expect.stringContaining("no route to db.internal")]]);
+  });
+
   it("without authentication is open to its own machine", async () => {
     const { fetch } = await startTestServer();
     expect((await fetch("/sessions")).status).toBe(200);

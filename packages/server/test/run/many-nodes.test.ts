@@ -126,7 +126,7 @@ describe("nodes on one PostgreSQL", () => {
     const first = Promise.withResolvers<RunResult>();
     const node = await startNode(
       url,
-      (work) => (begun.push(work.session.scopes["user"] ?? "") === 1 ? first.promise : endless(work)),
+      (work) => (begun.push(work.claimed.session.scopes["user"] ?? "") === 1 ? first.promise : endless(work)),
       4,
     );
     for (let n = 0; n < 30; n++) await send(node, { user: "many" });

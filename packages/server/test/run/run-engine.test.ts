@@ -166,7 +166,8 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     const active = new Set<string>();
     const order: string[] = [];
     const together = Promise.withResolvers<void>();
-    const { storage, engine } = await start(backend, async ({ session, claimed }) => {
+    const { storage, engine } = await start(backend, async ({ claimed }) => {
+      const { session } = claimed;
       expect(active).not.toContain(session.id);
       active.add(session.id);
       order.push(`${session.metadata["name"]}${(claimed.input as { content: string }).content}`);

@@ -27,3 +27,36 @@ it("a fork whose files find no room is no session, and leaves no folder", async 
   expect(await storage.listSessions({})).toMatchObject([{ id: session.id }]);
   expect(readdirSync(root).filter((name) => name !== ".cognition" && name !== session.id)).toEqual([]);
 });
+
+it("one that can't be taken back either says why it failed, and what is left to delete", async () => {
+  const started = await startRuntime({ session: { workspace_path: null } });
+  const { storage, session, root, runtime } = started;
+  await say(started, "Hello");
+  const workspaces = createWorkspaces({ snapshots: storage.snapshots, root, onError: () => undefined });
+  onTestFinished(() => workspaces.close());
+  const fails = (error: Error) => async () => {
+    throw error;
+  };
+  const away = new Error(`the disk of ${root} is away`);
+  const timelineWhere = (error: Error) =>
+    createTimeline({
+      storage: { ...storage, deleteSession: fails(away) },
+      workspaces: { ...workspaces, cloneFrom: fails(error) },
+      agents: runtime.agents,
+      workspace_root: root,
+    });
+  const left = async () => (await storage.listSessions({})).find(({ id }) => id !== session.id)?.id ?? "";
+  const full = new AppError("limit_exceeded", "There is no space left.");
+  const told = await timelineWhere(full)
+    .fork(session, { files: true })
+    .catch((error: AppError) => error);
+  expect(told).toMatchObject({ code: "limit_exceeded", message: expect.stringMatching(/^There is no space left\. /) });
+  expect((told as AppError).message).toContain(`delete session ${await left()}.`);
+  expect((told as AppError).cause).toMatchObject({ errors: [full, away] });
+  await storage.deleteSession(await left());
+  const unknown = await timelineWhere(away)
+    .fork(session, { files: true })
+    .catch((error: AppError) => error);
+  expect(unknown).toMatchObject({ code: "internal", details: { session_id: await left() } });
+  expect((unknown as AppError).message).not.toContain(root);
+});

@@ -22,10 +22,10 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   const { storage, engine } = options;
   return {
     getHealth: ({ admin }) => describe(options, admin),
-    getReadiness: async () => {
+    getReadiness: async ({ admin }) => {
       const { ok, error } = await checkStorage(storage);
       const reasons = [
-        ...(ok ? [] : [brokenStorage(error)]),
+        ...(ok ? [] : [admin ? brokenStorage(error) : NO_STORAGE]),
         ...(engine.draining ? ["This node is shutting down"] : []),
       ];
       if (reasons.length === 0) return { ready: true, reasons };
@@ -34,8 +34,11 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   };
 }
 
+const NO_STORAGE = "The storage does not do its work";
+
+/** The storage's own words may name its host or its file, which is nobody else's business. */
 function brokenStorage(error: string | undefined): string {
-  return `The storage does not do its work: ${error}`;
+  return `${NO_STORAGE}: ${error}`;
 }
 
 /** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
