@@ -1,6 +1,7 @@
 import { AppError, DEFAULT_MAX_BODY_BYTES, ROUTES, type Route, type RouteName } from "@cognition/contract";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import { answerWithin } from "../run/answer-within.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
 import {
@@ -118,15 +119,17 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
 }
 
 const STRANGER: Caller = { admin: false };
+/** A storage that hangs says nothing of a credential either. */
+const AUTHENTICATED_WITHIN_MS = 1_000;
 
 /**
- * What is public answers everybody. Of these /health and /ready have more to tell to whoever shows a good credential; a wrong
+ * What is public answers everybody. Of these only /health has more to tell to whoever shows a good credential; a wrong
  * one is no reason to fail a probe, and neither is a storage that can't be asked: that is what the answer then says.
  */
 async function callerOf(authenticate: Authenticate, name: RouteName, headers: Headers): Promise<Caller> {
   if (!PUBLIC_ROUTES.has(name)) return authenticate(headers);
-  const tellsMore = name === "getHealth" || name === "getReadiness";
-  return tellsMore ? authenticate(headers).catch(() => STRANGER) : STRANGER;
+  if (name !== "getHealth") return STRANGER;
+  return answerWithin(AUTHENTICATED_WITHIN_MS, authenticate(headers), () => STRANGER).catch(() => STRANGER);
 }
 
 function signalOf(request: Request, shutdown: AbortSignal | undefined): AbortSignal {

@@ -19,8 +19,8 @@ export function isTraced(): boolean {
 export class NoTracer extends BaseCallbackHandler {
   readonly name = TRACER;
   override awaitHandlers = true;
-  /** LangSmith takes a tracer to mean that what is called with a config wants to be traced. Of what this one is given it keeps nothing. */
-  readonly client = new Client({ tracingSamplingRate: 0 });
+  /** LangSmith takes a tracer to mean that what is called with a config wants to be traced: this is where it sends that. */
+  readonly client = new NoClient();
 
   constructor() {
     super({ ignoreLLM: true, ignoreChain: true, ignoreAgent: true, ignoreRetriever: true, ignoreCustomEvent: true });
@@ -29,6 +29,9 @@ export class NoTracer extends BaseCallbackHandler {
   override copy(): NoTracer {
     return this;
   }
+
+  /** Nothing is traced below any run. */
+  updateFromRunTree(): void {}
 
   getRunTreeWithTracingConfig(): object {
     return new Proxy<UntracedRun>({ extra: {}, tracingEnabled: undefined }, MADE_WHEN_LOOKED_AT);
@@ -40,10 +43,17 @@ export class NoTracer extends BaseCallbackHandler {
   }
 }
 
+/** Takes everything and sends nothing. */
+class NoClient extends Client {
+  override async createRun(): Promise<void> {}
+
+  override async updateRun(): Promise<void> {}
+}
+
 interface UntracedRun {
   extra: object;
   /** As the environment says, and not `false`: LangChain takes the tracer away from whatever runs inside of that. */
-  tracingEnabled: undefined;
+  tracingEnabled: boolean | undefined;
 }
 
 const MADE_WHEN_LOOKED_AT: ProxyHandler<UntracedRun> = {
@@ -62,6 +72,7 @@ function forKey(run: UntracedRun, key: string | symbol): object {
 
 function made(run: UntracedRun): object {
   if (run instanceof RunTree) return run;
-  Object.assign(run, new RunTree({ name: "<untraced>", extra: run.extra }), { tracingEnabled: undefined });
+  const { extra, tracingEnabled } = run;
+  Object.assign(run, new RunTree({ name: "<untraced>", extra }), { tracingEnabled });
   return Object.setPrototypeOf(run, RunTree.prototype);
 }

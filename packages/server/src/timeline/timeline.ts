@@ -116,11 +116,12 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
   };
 }
 
-/** What went wrong first is what is to be mended; what was left behind is to be known as well. Both causes go into the log. */
+/** Not the first error itself: that would say that nothing was done. */
 function stillThere({ id }: Session, error: Error, undoing: Error): AppError {
-  const cause = new AggregateError([error, undoing]);
-  const options = { cause, details: { session_id: id } };
-  const rest = `and could not be taken back either: delete session ${id}.`;
-  if (!isAppError(error)) return new AppError("internal", `The fork failed, ${rest}`, options);
-  return new AppError(error.code, `${error.message} The fork was given up, ${rest}`, options);
+  const why = isAppError(error) ? error.message : "The fork failed.";
+  const message = `${why} It could not be taken back either: see that session ${id} and its folder are gone.`;
+  return new AppError("internal", message, {
+    cause: new AggregateError([error, undoing]),
+    details: { session_id: id },
+  });
 }

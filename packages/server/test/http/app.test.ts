@@ -220,7 +220,7 @@ describe("what goes out", () => {
     expect([stopped.status, stopped.headers.get("X-After")]).toEqual([418, "yes"]);
     const limited = await app.request("/ready");
     expect(limited.headers.get("Retry-After")).toBe("3");
-    expect(await problemOf(limited)).toMatchObject({ status: 429, detail: "slow down true" });
+    expect(await problemOf(limited)).toMatchObject({ status: 429, detail: "slow down false" });
     await app.request("/none");
     expect(seen).toEqual(["getHealth 418", "getReadiness 429", "undefined 404"]);
   });

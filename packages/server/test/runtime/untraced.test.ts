@@ -1,5 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { CallbackManager } from "@langchain/core/callbacks/manager";
+import { RunnableLambda } from "@langchain/core/runnables";
 import { getConfig } from "@langchain/langgraph";
 import { RunTree } from "langsmith";
 import { getCurrentRunTree, traceable } from "langsmith/traceable";
@@ -15,7 +18,7 @@ const langSmith = createServer((request, response) => {
   const parts: Buffer[] = [];
   request.on("data", (part: Buffer) => parts.push(part));
   request.on("end", () => {
-    if (request.method === "POST") sent.push(Buffer.concat(parts).toString("latin1"));
+    if (request.method !== "GET") sent.push(Buffer.concat(parts).toString("latin1"));
     response.setHeader("content-type", "application/json").end("{}");
   });
 });
@@ -40,12 +43,21 @@ afterEach(() => {
 /** What a tool that was written for LangSmith does. */
 function tracedTool(): ToolDefinition {
   const shout = traceable((text: string) => text.toUpperCase(), { name: "shouting" });
+  const late = traceable(() => "late", { name: "shouting late" });
+  const echo = RunnableLambda.from((text: string) => text);
   const run = async () => {
     const mine = getCurrentRunTree();
     mine.metadata["who"] = "me";
     const child = mine.createChild({ name: "by hand" });
     const thread_id = getConfig().configurable?.["thread_id"];
-    const said = [await shout("a"), await shout(getConfig() as never, "b" as never)];
+    const config = getConfig() as never;
+    const { handlers } = getConfig().callbacks as CallbackManager;
+    /** Ends before what it began, and calls something with the run's callbacks. */
+    const outlived = traceable(async () => {
+      void delay(100).then(() => late());
+      return echo.invoke("c", { callbacks: handlers });
+    });
+    const said = [await shout("a"), await shout(config, "b" as never), await outlived(config)];
     return JSON.stringify({ said, thread_id, who: mine.metadata["who"], trace: child.trace_id === mine.id });
   };
   return defineTool({
@@ -73,11 +85,12 @@ it("a tool finds one all the same, with its config, and nothing is sent", async 
   const events = await say(started, "Use the shout tool");
   const [{ output } = {}] = dataOf(events, "tool_result");
   expect(JSON.parse(output as string)).toEqual({
-    said: ["A", "B"],
+    said: ["A", "B", "c"],
     thread_id: started.session.thread_id,
     who: "me",
     trace: true,
   });
+  await delay(800); // longer than a client gathers
   await RunTree.getSharedClient().flush();
   expect(sent).toEqual([]);
 });

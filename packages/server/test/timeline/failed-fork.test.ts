@@ -50,8 +50,8 @@ it("one that can't be taken back either says why it failed, and what is left to 
   const told = await timelineWhere(full)
     .fork(session, { files: true })
     .catch((error: AppError) => error);
-  expect(told).toMatchObject({ code: "limit_exceeded", message: expect.stringMatching(/^There is no space left\. /) });
-  expect((told as AppError).message).toContain(`delete session ${await left()}.`);
+  expect(told).toMatchObject({ code: "internal", message: expect.stringMatching(/^There is no space left\. /) });
+  expect((told as AppError).message).toContain(`session ${await left()} and its folder`);
   expect((told as AppError).cause).toMatchObject({ errors: [full, away] });
   await storage.deleteSession(await left());
   const unknown = await timelineWhere(away)

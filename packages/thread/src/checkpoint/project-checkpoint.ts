@@ -26,6 +26,8 @@ export interface ProjectedMessage {
 export interface ProjectedChange extends Origin {
   /** New, or different from what the rows say. */
   changed: ProjectedMessage[];
+  /** They came after all that was there. */
+  appended: boolean;
   /** If messages have left the state: the ids of those that are still there. */
   stayed: readonly string[] | undefined;
 }
@@ -40,7 +42,7 @@ export function projectCheckpoint(origin: Origin, lists: Lists): ProjectedChange
   const changed = projectedMessages(messages.slice(kept));
   if (changed.length < messages.length - kept) return undefined;
   const stayed = kept < then.length ? messages.map((message) => messageIdOf(message) ?? "") : undefined;
-  return { ...origin, changed, stayed };
+  return { ...origin, changed, appended: kept === then.length, stayed };
 }
 
 /** Without those that have no id, or are no messages: a graph may keep anything in its list. */

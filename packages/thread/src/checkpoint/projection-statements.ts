@@ -16,16 +16,19 @@ export function projectionStatements(
   changes: readonly ProjectedChange[],
 ): Statement[] {
   const statements: Statement[] = [];
-  let together = new Map<string, NewRow>();
+  const together = new Map<string, NewRow>();
   const write = () => {
-    if (together.size > 0) statements.push(...writeRows(dialect, session_id, [...together.values()]));
-    together = new Map();
+    statements.push(...writeRows(dialect, session_id, [...together.values()]));
+    together.clear();
   };
-  for (const change of changes) {
-    for (const message of change.changed) together.set(message.id, asRow(change, message, together.get(message.id)));
-    if (!change.stayed) continue;
-    write();
-    statements.push(markLeft(dialect, session_id, change.checkpoint_id, change.stayed));
+  for (const { changed, appended, stayed, ...origin } of changes) {
+    for (const message of changed) {
+      // What is new follows what was written before it; what has a place keeps it, and what comes next follows the last.
+      if (!appended || together.has(message.id)) write();
+      together.set(message.id, { ...message, ...origin });
+    }
+    if (!appended) write();
+    if (stayed) statements.push(markLeft(dialect, session_id, origin.checkpoint_id, stayed));
   }
   write();
   const hasRows = changes.some(({ changed }) => changed.length > 0);
@@ -33,18 +36,6 @@ export function projectionStatements(
 }
 
 type NewRow = ProjectedMessage & Origin;
-
-/** One that a later checkpoint has changed is still of the first, and keeps the usage that only that one knew. */
-function asRow(
-  { run_id, checkpoint_id, created_at }: Origin,
-  { id, fields }: ProjectedMessage,
-  before?: NewRow,
-): NewRow {
-  if (!before) return { id, fields, run_id, checkpoint_id, created_at };
-  const token_count = fields.token_count ?? before.fields.token_count;
-  const model_used = fields.model_used ?? before.fields.model_used;
-  return { ...before, fields: { ...fields, token_count, model_used } };
-}
 
 function writeRows(dialect: Dialect, session_id: string, rows: readonly NewRow[]): Statement[] {
   return Array.from(inPortions(rows)).flatMap((portion) => {

@@ -32,11 +32,12 @@ function firstOnRoot(ops: readonly WriteOp[]): WriteOp | undefined {
   return ops.find((op) => op.checkpoint?.ns === "");
 }
 
-/** By session: how its rows change, as far as that is known beforehand. */
+/** By session: how its rows change, if that is known beforehand. */
 export function projectedChanges(ops: readonly WriteOp[]): Map<string, ProjectedChange[]> {
   const changes = new Map<string, ProjectedChange[]>();
+  const rebuilt = rebuiltSessions(ops);
   for (const { projection } of ops) {
-    if (!projection?.rows) continue;
+    if (!projection?.rows || rebuilt.has(projection.session_id)) continue;
     const { session_id, rows } = projection;
     const known = changes.get(session_id);
     if (known) known.push(rows.change);

@@ -66,11 +66,15 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       const first = await put(saver, before, { messages: [a, draft] }, options);
       const text = new AIMessage({ id: "b", content: "text" });
       const second = await put(saver, first, { messages: [a, text, human("c")] }, options);
+      const edited = [human("b", "edited"), human("c", "edited")];
+      await put(saver, second, { messages: [a, ...edited, human("d"), human("e")] }, options);
       await saver.flush(lease.thread_id, writer);
-      const [b, c] = (await storage.listMessagesForSession(session_id)).slice(1);
-      expect(b).toMatchObject({ content: "text", model_used: "m", parent_id: "a", checkpoint_id: first.checkpoint.id });
-      expect(c).toMatchObject({ content: "c", parent_id: "b", checkpoint_id: second.checkpoint.id });
-      await expectRows(storage, session_id, ["a", "b", "c"]);
+      const [b, c, d, e] = (await storage.listMessagesForSession(session_id)).slice(1);
+      expect(b).toMatchObject({ content: "edited", model_used: "m", parent_id: "a" });
+      expect(b).toMatchObject({ checkpoint_id: first.checkpoint.id });
+      expect(c).toMatchObject({ content: "edited", parent_id: "b", checkpoint_id: second.checkpoint.id });
+      expect([d?.parent_id, e?.parent_id]).toEqual(["c", "d"]);
+      await expectRows(storage, session_id, ["a", "b", "c", "d", "e"]);
     });
 
     test("come back unmarked, and in a new order when the state has one", async ({ storage }) => {

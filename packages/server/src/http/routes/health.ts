@@ -22,10 +22,11 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
   const { storage, engine } = options;
   return {
     getHealth: ({ admin }) => describe(options, admin),
-    getReadiness: async ({ admin }) => {
-      const { ok, error } = await checkStorage(storage);
+    getReadiness: async () => {
+      const { ok } = await checkStorage(storage);
       const reasons = [
-        ...(ok ? [] : [admin ? brokenStorage(error) : NO_STORAGE]),
+        // Its own words may name its host or its file; /health tells them to an administrator.
+        ...(ok ? [] : [NO_STORAGE]),
         ...(engine.draining ? ["This node is shutting down"] : []),
       ];
       if (reasons.length === 0) return { ready: true, reasons };
@@ -35,11 +36,6 @@ export function healthRoutes(options: HealthRoutes): Pick<Handlers, "getHealth" 
 }
 
 const NO_STORAGE = "The storage does not do its work";
-
-/** The storage's own words may name its host or its file, which is nobody else's business. */
-function brokenStorage(error: string | undefined): string {
-  return `${NO_STORAGE}: ${error}`;
-}
 
 /** Below what probes wait for: a storage that hangs, or has no connection left, is told as the reason it is. */
 const ANSWER_WITHIN_MS = 2_500;
@@ -82,6 +78,6 @@ async function tellAdmin(
   return {
     active_runs: engine.active.length,
     sessions: ok ? await storage.countSessions() : 0,
-    warnings: [...(ok ? [] : [brokenStorage(error)]), ...warnings],
+    warnings: [...(ok ? [] : [`${NO_STORAGE}: ${error}`]), ...warnings],
   };
 }
