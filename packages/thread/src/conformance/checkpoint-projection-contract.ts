@@ -77,6 +77,19 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       await expectRows(storage, session_id, ["a", "b", "c", "d", "e"]);
     });
 
+    test("a new one follows the last of the conversation, though that has left the state and others are edited", async ({
+      storage,
+    }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const [a, b, c] = ["a", "b", "c"].map((one) => human(one));
+      const first = await put(saver, thread_id, { messages: [a, b, c] });
+      const fewer = await put(saver, first, { messages: [a, b] });
+      await put(saver, fewer, { messages: [a, human("b", "edited"), human("d")] });
+      await expectRows(storage, id, ["a", "b", "c", "d"]);
+      expect(await storage.getMessage("d", { session_id: id })).toMatchObject({ parent_id: "c" });
+    });
+
     test("come back unmarked, and in a new order when the state has one", async ({ storage }) => {
       const { id, thread_id } = await storage.createSession({});
       const saver = await storage.getCheckpointer();
