@@ -14,7 +14,8 @@ if (again.length > 0) {
   console.log(
     "\nPassed at the second try only. Each is a race, in the test or in the program, and wants to be mended:",
   );
-  for (const name of again) console.log(`  ${name}`);
+  for (const { fullName, failureMessages } of again)
+    console.log(`  ${fullName}\n    ${firstLines(failureMessages[0])}`);
 }
 if (passed + failed === 0) console.log("\nNo test has run, which counts as a failure.");
 console.log(`\n${passed} passed, ${failed} failed`);
@@ -29,7 +30,12 @@ function brokenFiles({ testResults }) {
 /** Tests that have passed, with the message of a failure before. */
 function passedAgain({ testResults }) {
   const hasStumbled = ({ status, failureMessages }) => status === "passed" && failureMessages.length > 0;
-  return testResults.flatMap((file) => file.assertionResults.filter(hasStumbled).map((result) => result.fullName));
+  return testResults.flatMap((file) => file.assertionResults.filter(hasStumbled));
+}
+
+/** What went wrong; where stands in what was printed. */
+function firstLines(message) {
+  return message.split("\n").slice(0, 8).join("\n    ");
 }
 
 function sum(numbers) {
