@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isAppError, isRunOutcome } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { compose, type Runtime } from "../../src/compose.ts";
+import type { Submission } from "../../src/run/run-engine.ts";
 import { createCrashTools } from "./crash-tools.ts";
 import { createKillPoints } from "./kill-point.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
@@ -54,7 +55,7 @@ async function leave(): Promise<void> {
 async function submitAll({ engine }: Runtime, told: Ledger, { messages }: Order): Promise<string[]> {
   return Promise.all(
     messages.map(async ({ session_id, message_id, content }) => {
-      const { run } = await engine.submit({
+      const { run } = await submit(engine, {
         session_id,
         message: { id: message_id, role: "user", content },
         input: { kind: "message", message_id, content },
@@ -64,6 +65,19 @@ async function submitAll({ engine }: Runtime, told: Ledger, { messages }: Order)
       return run.id;
     }),
   );
+}
+
+/** A session that waits for a human, since the node that asked has died, takes the message once it has its answer. */
+async function submit(engine: Runtime["engine"], submission: Submission): ReturnType<Runtime["engine"]["submit"]> {
+  for (;;) {
+    try {
+      return await engine.submit(submission);
+    } catch (error) {
+      if (!isAppError(error, "waiting_for_approval")) throw error;
+      const { session_id } = submission;
+      await answer(engine, storage, { id: error.details["run_id"] as string, session_id });
+    }
+  }
 }
 
 async function untilIdle({ engine }: Runtime, from: Storage, sessions: readonly string[]): Promise<void> {
@@ -85,7 +99,9 @@ async function answer(
   const { events } = await from.readEvents({ session_id: run.session_id, run_id: run.id, types: ["interrupt"] });
   const { interrupts = [] } = (events.at(-1)?.data ?? {}) as { interrupts?: { id: string }[] };
   const answers = interrupts.map(({ id }) => [id, { id, type: "respond", message: "outcome_unknown: I looked" }]);
-  await engine.answer(run.id, { kind: "answers", answers: Object.fromEntries(answers) });
+  await engine.answer(run.id, { kind: "answers", answers: Object.fromEntries(answers) }).catch((error) => {
+    if (!isAppError(error, "already_answered")) throw error; // two messages of one session have found it waiting
+  });
 }
 
 function say(said: Said): void {
