@@ -1,4 +1,5 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Channels } from "./checkpoint-body.ts";
 import type { WriterLease } from "./lease.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
@@ -18,7 +19,7 @@ interface RootPut {
 }
 
 /** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
-export function projectRoot(op: WriteOp, put: RootPut): void {
+export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
   const { thread, numbers, checkpoint, lease } = put;
   const { session_id, head } = thread;
   if (!session_id) return;
@@ -28,12 +29,21 @@ export function projectRoot(op: WriteOp, put: RootPut): void {
   const known = numbers();
   const now = known === "as before" ? then : known;
   const messages = checkpoint.channel_values[MESSAGES];
-  const origin = { run_id: lease?.run_id ?? null, checkpoint_id: checkpoint.id, created_at: checkpoint.ts };
-  const change = follows ? projectCheckpoint(origin, { messages, now, then }) : undefined;
-  op.projection = { session_id, rows: change && { after: parent_id, change } };
+  const change =
+    follows &&
+    projectCheckpoint(dialect, {
+      session_id,
+      run_id: lease?.run_id ?? null,
+      checkpoint_id: checkpoint.id,
+      created_at: checkpoint.ts,
+      messages,
+      now,
+      then,
+    });
+  op.projection = { session_id, rows: change ? { after: parent_id, statements: change.statements } : undefined };
   if (lease) {
     lease.projected ??= new ProjectedRows(session_id);
-    lease.projected.follow(messages, change);
+    lease.projected.follow(messages, change || undefined);
   }
   thread.head = checkpoint.id;
   thread.messages = now;
