@@ -67,7 +67,7 @@ async function walk(
   }
 }
 
-/** Those that are not put elsewhere wait for the next. */
+/** All on one branch and in one process: a step that would be put elsewhere is where a commit ends instead. */
 async function walkTogether(storage: Storage, steps: readonly Step[]): Promise<void> {
   const saver = await storage.getCheckpointer();
   const { id: session_id } = await storage.createSession({});
