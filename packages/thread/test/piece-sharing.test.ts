@@ -1,10 +1,17 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { encodeValue } from "../src/checkpoint/encode.ts";
-import { type Destination, PieceEncoder } from "../src/checkpoint/piece-encoder.ts";
+import type { JsonValue } from "../src/checkpoint/json-value.ts";
+import { type Destination, type ListEntry, PieceEncoder } from "../src/checkpoint/piece-encoder.ts";
 import { PieceMemory } from "../src/checkpoint/piece-memory.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
+
+/** How many pieces must be read one after the other to know all elements of a list. */
+function depthOf(json: JsonValue, stored: ReadonlyMap<number, JsonValue>): number {
+  const names = (json as { e: ListEntry[] }).e.filter((entry) => typeof entry === "number");
+  return Math.max(0, ...names.map((name) => 1 + depthOf(stored.get(name) as JsonValue, stored)));
+}
 
 const LONG = "long enough to be stored on its own ".repeat(10);
 
@@ -63,6 +70,21 @@ describe.each(savers)("pieces on $name", ({ run }) => {
       expect(await read(saver, at)).toEqual({ list: [...list, { new: LONG }] });
     }));
 
+  it("of a list of texts and numbers are written once, and known after a reload", () =>
+    run(async ({ db, saver, another }) => {
+      const list: unknown[] = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? n - 50 : `text ${n}`));
+      list.push(-0, Number.NaN, 2n, true, null);
+      let at = await put(saver, "t", { list });
+      const before = await countRows(db, "pieces");
+      at = await put(saver, at, { list: [...list, "more"] });
+      const other = another();
+      const held = (await other.getTuple(at.config))?.checkpoint.channel_values["list"] as unknown[];
+      at = await put(other, at, { list: [...held, "most"] });
+      // One each for what is new, for the list's names, and for 0, -0, true, null and 2n, which have to be looked at.
+      expect((await countRows(db, "pieces")) - before).toBeLessThanOrEqual(9);
+      expect(await read(saver, at)).toEqual({ list: [...list, "more", "most"] });
+    }));
+
   it("a read whose checkpoint is pruned under its hands gives the thread as it is then", () => {
     let interfere: (() => Promise<unknown>) | undefined;
     return run(
@@ -119,6 +141,45 @@ describe("the encoding of a list", () => {
       encoder.memory.mergeInto(memory);
     }
     expect(Math.max(...sizes)).toBeLessThan(100);
+  });
+
+  it("that has no neighbours is few reads deep, and a longer one writes what is new", () => {
+    const memory = new PieceMemory();
+    const stored = new Map<number, JsonValue>();
+    const list = Array.from({ length: 10_000 }, (_, n) => (n % 2 === 0 ? "even" : "odd") as string);
+    const write = () => {
+      const encoder = new PieceEncoder(memory);
+      const json = encoder.encode(list, to);
+      for (const { id, value } of encoder.pieces) stored.set(id, JSON.parse(new TextDecoder().decode(value)));
+      encoder.memory.mergeInto(memory);
+      return { json, pieces: encoder.pieces.length };
+    };
+    expect(depthOf(write().json, stored)).toBe(2);
+    let pieces = 0;
+    for (let n = 0; n < 480; n++) {
+      list.push(list.at(-2) as string);
+      pieces += write().pieces;
+    }
+    expect(pieces).toBeLessThanOrEqual(11); // one for every 48 names, and one for every 48 of those
+    expect(JSON.stringify(write().json).length).toBeLessThan(4_000);
+  });
+
+  it("of more texts than are remembered writes what is new, and tells 0 from -0", () => {
+    const [memory, lists] = [new PieceMemory(), new Map()];
+    const list: unknown[] = Array.from({ length: 25_000 }, (_, n) => `text ${n}`);
+    const write = () => {
+      const encoder = new PieceEncoder(memory, { lists });
+      encoder.encode(list, to);
+      encoder.memory.mergeInto(memory);
+      return encoder.pieces.map(({ value }) => JSON.parse(new TextDecoder().decode(value)));
+    };
+    expect(write()).toHaveLength(25_000);
+    list.push(0);
+    expect(write()).toEqual([0]);
+    list[25_000] = -0;
+    expect(write()).toEqual([encodeValue(-0, "test")]);
+    list[24_999] = "another";
+    expect(write()).toEqual(["another"]);
   });
 
   it("stores an object that was changed anew, as it is now", () => {

@@ -1,6 +1,6 @@
 import { isUnchanged, type Shadow } from "./shadow.ts";
 
-/** An object that is stored, as which piece, and what it looked like then. */
+/** What is stored, as which piece, and what it looked like then; a text or a number has no shadow to compare. */
 export interface Known {
   id: number;
   shadow: Shadow;
@@ -29,7 +29,7 @@ export class KnownList {
   sameUpTo(list: readonly unknown[]): number {
     const end = Math.min(list.length, this.length);
     let place = 0;
-    while (place < end && list[place] === this.#elements[place] && this.#ids[place] !== NOT_STORED) place++;
+    while (place < end && Object.is(list[place], this.#elements[place]) && this.#ids[place] !== NOT_STORED) place++;
     return place;
   }
 
@@ -46,7 +46,7 @@ export class KnownList {
   /** The piece of the element that stood in this place the last time too, and is what it was. */
   find(place: number, element: unknown): number | undefined {
     const id = this.#ids[place];
-    if (id === undefined || id === NOT_STORED || this.#elements[place] !== element) return undefined;
+    if (id === undefined || id === NOT_STORED || !Object.is(this.#elements[place], element)) return undefined;
     return isUnchanged(this.#shadows, this.#startOf(place), this.#ends[place] as number) ? id : undefined;
   }
 

@@ -6,7 +6,7 @@ import { decodeValue } from "./decode.ts";
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { LIST, type ListEntry, PIECE } from "./piece-encoder.ts";
-import type { PieceMemory } from "./piece-memory.ts";
+import { contentOf, type PieceMemory } from "./piece-memory.ts";
 import { type ReferenceVisitor, visitReferences } from "./references.ts";
 import { parseJson } from "./serializer.ts";
 import { shadowOf } from "./shadow.ts";
@@ -102,10 +102,7 @@ export class PieceDecoder {
     const value = this.decode(this.#stored(id));
     // What is made of other pieces is never named as a whole.
     const isLeaf = this.#resolved === before;
-    if (isLeaf && typeof value === "object" && value !== null) {
-      const shadow = this.#memory && shadowOf(value);
-      if (shadow) this.#memory?.remember(value, { id, shadow });
-    }
+    if (isLeaf && this.#memory) remember(this.#memory, value, id);
     this.#values.set(id, value);
     return value;
   }
@@ -150,6 +147,16 @@ export class PieceDecoder {
       prepare: true,
     };
   }
+}
+
+function remember(memory: PieceMemory, value: unknown, id: number): void {
+  if (typeof value === "object" && value !== null) {
+    const shadow = shadowOf(value);
+    if (shadow) memory.remember(value, { id, shadow });
+    return;
+  }
+  const content = contentOf(value);
+  if (content !== undefined) memory.rememberContent(content, id);
 }
 
 interface PieceRow {

@@ -4,7 +4,7 @@ import { encodeValue, refusedWithin, requirePlainList, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type Known, KnownList } from "./known-list.ts";
 import { messageName } from "./langchain-class.ts";
-import { PieceMemory } from "./piece-memory.ts";
+import { contentOf, PieceMemory } from "./piece-memory.ts";
 import { toBytes } from "./serializer.ts";
 import { shadowOf } from "./shadow.ts";
 
@@ -41,6 +41,8 @@ const ENTRIES_MOVED = 48;
 
 /** From this length on it pays to remember where each element stood. */
 const REMEMBERED_LIST = 16;
+
+const NO_SHADOW: Known["shadow"] = [];
 
 interface Stored {
   id: number;
@@ -176,9 +178,20 @@ export class PieceEncoder {
   ): number | undefined {
     const known = isObject(element)
       ? this.#elementObject(element, stream, to)
-      : this.#byContent(undefined, encodeValue(element, to.where), stream);
+      : { id: this.#primitive(element, stream, to), shadow: NO_SHADOW };
     list?.remember(i, element, known?.shadow ? (known as Known) : undefined);
     return known?.id;
+  }
+
+  #primitive(element: unknown, stream: string, { where }: Destination): number {
+    const content = contentOf(element);
+    const known = content === undefined ? undefined : this.memory.findContent(content);
+    if (known !== undefined) return known;
+    const json = encodeValue(element, where);
+    if (content === undefined) return this.#byContent(undefined, json, stream).id;
+    const id = this.#store(toBytes(json), stream);
+    this.memory.rememberContent(content, id);
+    return id;
   }
 
   #elementObject(element: object, stream: string, { where, settled }: Destination): Stored | undefined {
@@ -227,10 +240,18 @@ export class PieceEncoder {
     return id;
   }
 
+  /**
+   * Names that are too many move into pieces of their own, in groups that stay as they are while the list grows; the names
+   * of those groups move in turn. So a few reads, one after the other, lead to the end of the longest list.
+   */
   #shorten(entries: ListEntry[]): ListEntry[] {
-    if (entries.length <= ENTRIES) return entries;
-    const moved = { [TAG]: ENTRIES_OF_LIST, e: entries.slice(0, ENTRIES_MOVED) as JsonValue[] };
-    return this.#shorten([this.#byContent(undefined, moved, "").id, ...entries.slice(ENTRIES_MOVED)]);
+    const groups = Math.ceil((entries.length - ENTRIES) / ENTRIES_MOVED);
+    if (groups <= 0) return entries;
+    const moved = Array.from({ length: groups }, (_, n) => {
+      const e = entries.slice(n * ENTRIES_MOVED, (n + 1) * ENTRIES_MOVED) as JsonValue[];
+      return this.#byContent(undefined, { [TAG]: ENTRIES_OF_LIST, e }, "").id;
+    });
+    return [...this.#shorten(moved), ...entries.slice(groups * ENTRIES_MOVED)];
   }
 }
 

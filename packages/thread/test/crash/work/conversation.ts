@@ -21,9 +21,15 @@ export interface Scene {
 
 export const SCENE = "__scene";
 
+/** The inner graph gives back all that it was given and more: unbounded, a long talk's notes would double at every run. */
+const NOTES_KEPT = 300;
+
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
-  notes: Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] }),
+  notes: Annotation<string[]>({
+    reducer: (all, more) => [...all, ...more].slice(-NOTES_KEPT),
+    default: () => [],
+  }),
   facts: Annotation<Record<string, unknown>>,
 });
 
