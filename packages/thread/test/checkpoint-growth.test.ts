@@ -1,4 +1,5 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { createDeepAgent, StateBackend } from "deepagents";
 import { createAgent, fakeModel, tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -16,6 +17,67 @@ const lookUp = tool(async ({ at }) => `${at} ${TEXT}`, {
   description: "Looks something up",
   schema: z.object({ at: z.number() }),
 });
+
+interface Shape<T> {
+  name: string;
+  begin(): T;
+  change(value: T, n: number): T;
+  /** Bytes that a step may take. */
+  atMost: number;
+}
+
+function many<T>(count: number, make: (n: number) => T): T[] {
+  return Array.from({ length: count }, (_, n) => make(n));
+}
+
+const small = (n: number) => ({ n, text: `number ${n}` });
+const byKey = <T>(count: number, make: (n: number) => T) =>
+  Object.fromEntries(many(count, (n) => [`key ${n}`, make(n)]));
+
+const shapes = [
+  {
+    name: "a list of texts that slides",
+    begin: () => many(5_000, (n) => `text ${n}`),
+    change: (list: string[], n) => [...list.slice(1), `new ${n}`],
+    atMost: 8_000,
+  } satisfies Shape<string[]>,
+  {
+    name: "a vector of which one number changes",
+    begin: () => many(5_000, (n) => Math.sin(n)),
+    change: (list: number[], n) => list.with(n * 400, n),
+    atMost: 10_000,
+  } satisfies Shape<number[]>,
+  {
+    name: "a map of numbers that grows",
+    begin: () => byKey(5_000, (n) => n),
+    change: (map: Record<string, number>, n) => ({ ...map, [`new ${n}`]: n }),
+    atMost: 8_000,
+  } satisfies Shape<Record<string, number>>,
+  {
+    name: "a map of objects of which one changes",
+    begin: () => byKey(3_000, small),
+    change: (map: Record<string, object>, n) => ({ ...map, [`key ${n * 200}`]: small(-n) }),
+    atMost: 8_000,
+  } satisfies Shape<Record<string, object>>,
+  {
+    name: "a map of long texts of which one changes",
+    begin: () => byKey(30, (n) => `${n} ${TEXT}`.repeat(4)),
+    change: (map: Record<string, string>, n) => ({ ...map, [`key ${n * 2}`]: `new ${n} ${TEXT}`.repeat(4) }),
+    atMost: 4_000,
+  } satisfies Shape<Record<string, string>>,
+  {
+    name: "a Map that grows",
+    begin: () => new Map(many(3_000, (n) => [n, small(n)] as const)),
+    change: (map: Map<number, object>, n) => new Map([...map, [-n, small(-n)] as const]),
+    atMost: 8_000,
+  } satisfies Shape<Map<number, object>>,
+  {
+    name: "a Set that grows",
+    begin: () => new Set(many(5_000, (n) => `text ${n}`)),
+    change: (set: Set<string>, n) => new Set([...set, `new ${n}`]),
+    atMost: 8_000,
+  } satisfies Shape<Set<string>>,
+];
 
 async function sizeOfAgent(saver: CheckpointSaver, turns: number): Promise<number> {
   const thread_id = `${turns} turns`;
@@ -55,6 +117,33 @@ describe.each(savers)("what a thread takes on $name", ({ run }) => {
         return saver.threadSize(`${steps} steps`);
       };
       expect((await size(400)) / (await size(100))).toBeLessThan(GROWTH);
+    }));
+
+  it.each(shapes)("$name: a step takes what is new in it", ({ begin, change, atMost }) =>
+    run(async ({ saver, another }) => {
+      let value: unknown = begin();
+      let at = await put(saver, "t", { value });
+      const size = await saver.threadSize("t");
+      for (let n = 0; n < 10; n++) {
+        value = change(value as never, n);
+        at = await put(saver, at, { value });
+      }
+      expect(((await saver.threadSize("t")) - size) / 10).toBeLessThan(atMost);
+      expect(size).toBeGreaterThan(5 * atMost);
+      expect(await read(another(), at)).toEqual({ value });
+    }),
+  );
+
+  it("what a node gives and its channel holds is stored once", () =>
+    run(async ({ saver }) => {
+      const State = Annotation.Root({ text: Annotation<string>, more: Annotation<Record<string, string>> });
+      const graph = new StateGraph(State)
+        .addNode("write", () => ({ text: TEXT.repeat(10), more: { a: TEXT, b: TEXT.repeat(5) } }))
+        .addEdge(START, "write")
+        .compile({ checkpointer: saver });
+      await graph.invoke({}, { configurable: { thread_id: "t" }, durability: "sync" });
+      expect(await saver.threadSize("t")).toBeLessThan(17 * TEXT.length + 3_000);
+      expect(await saver.threadSize("t")).toBeGreaterThan(16 * TEXT.length);
     }));
 
   it("a deep agent that writes files keeps them, and edits cost what is new", () =>

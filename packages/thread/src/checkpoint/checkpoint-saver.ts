@@ -216,7 +216,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     await hand(this.#thread(thread_id), writer, !writer.lease?.pipelined, (encoder) => ({
       writes: writes.map(([channel, value], position) => {
         const where = `Thread ${thread_id}, write to ${channel}`;
-        const json = encoder.encode(value, { where, ns, channel, settled: false });
+        const json = encoder.encodeWrite(value, { where, ns, channel, settled: false });
         const special = WRITES_IDX_MAP[channel];
         const idx = special ?? position;
         return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace: special !== undefined };

@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { bytesOf } from "./bytes.ts";
-import { TAG } from "./encode.ts";
+import { RECORD, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { createMessage, DeltaSnapshot, Document } from "./langchain-class.ts";
 
@@ -55,6 +55,7 @@ const TAGS: Record<string, (tagged: Tagged, decode: Decode) => unknown> = {
   url: ({ v }) => new URL(v as string),
   bytes: ({ c, v }) => decodeBytes(c as string, v as string),
   error: decodeError,
+  [RECORD]: ({ v }, decode) => Object.fromEntries(pairs(decode(v as JsonValue) as unknown[])),
   object: ({ v }, decode) => decodeMembers(v as Tagged, decode),
   "null-prototype": ({ v }, decode) => Object.assign(Object.create(null), decodeMembers(v as Tagged, decode)),
   delta: ({ v }, decode) => new DeltaSnapshot(decode(v as JsonValue)),
@@ -78,8 +79,8 @@ function corrupt(what: string): AppError {
   return new AppError("corrupt_data", `The stored value holds ${what}, which this release doesn't know`);
 }
 
-function* pairs(flat: unknown[]): Generator<[unknown, unknown]> {
-  for (let i = 0; i < flat.length; i += 2) yield [flat[i], flat[i + 1]];
+function* pairs<K>(flat: unknown[]): Generator<[K, unknown]> {
+  for (let i = 0; i < flat.length; i += 2) yield [flat[i] as K, flat[i + 1]];
 }
 
 function decodeBytes(type: string, data: string): unknown {

@@ -2,6 +2,7 @@ import { AppError, isAppError } from "@cognition/contract";
 import { isBytesName } from "./bytes.ts";
 import type { JsonValue } from "./json-value.ts";
 import { DeltaSnapshot, Document, messageFields, messageName } from "./langchain-class.ts";
+import { LONG_TEXT } from "./long-value.ts";
 
 /**
  * Values become JSON in which an object with the member "$" says what it stands for: {"$":"date","v":"…"}. A plain
@@ -9,8 +10,11 @@ import { DeltaSnapshot, Document, messageFields, messageName } from "./langchain
  */
 export const TAG = "$";
 
-/** May stand in for a value: gives its encoding, or undefined to let the ordinary one go on. */
-export type Substitute = (value: object, depth: number, key: string) => JsonValue | undefined;
+/** A plain object as the list of its keys and values, one after the other. */
+export const RECORD = "record";
+
+/** May stand in for a value, or for a long text inside of one: gives its encoding, or undefined to let the ordinary one go on. */
+export type Substitute = (value: object | string, depth: number, key: string) => JsonValue | undefined;
 
 /** Beyond that the engine's stack might not suffice to read a value back, wherever that is asked for. */
 const DEEPEST = 1_000;
@@ -77,7 +81,7 @@ class Encoder {
     return encoded;
   }
 
-  #standIn(substitute: Substitute, value: object, depth: number): JsonValue | undefined {
+  #standIn(substitute: Substitute, value: object | string, depth: number): JsonValue | undefined {
     try {
       return substitute(value, depth, this.#lastKey());
     } catch (error) {
@@ -98,7 +102,9 @@ class Encoder {
   }
 
   #member(key: string | number, value: unknown, depth: number): JsonValue {
-    if (typeof value === "string") return value;
+    if (typeof value === "string") {
+      return (value.length > LONG_TEXT && this.#substitute?.(value, depth + 1, "")) || value;
+    }
     this.#path.push(key);
     const encoded = this.encode(value, depth + 1);
     this.#path.pop();
@@ -150,10 +156,15 @@ class Encoder {
     const [name] = Reflect.ownKeys(value).filter((key) => key !== "lastIndex");
     if (name !== undefined) this.#refuse(`a ${value.constructor.name} with the member ${String(name)}`);
     if (value instanceof Date) return { [TAG]: "date", v: timeOf(value) };
-    if (value instanceof Map) return { [TAG]: "map", v: this.#array([...value].flat(1), depth) };
-    if (value instanceof Set) return { [TAG]: "set", v: this.#array([...value], depth) };
+    if (value instanceof Map) return { [TAG]: "map", v: this.#inner([...value].flat(1), depth) };
+    if (value instanceof Set) return { [TAG]: "set", v: this.#inner([...value], depth) };
     if (value instanceof RegExp) return { [TAG]: "regexp", v: value.source, f: value.flags };
     return { [TAG]: "url", v: (value as URL).href };
+  }
+
+  #inner(list: unknown[], depth: number): JsonValue {
+    const stand = this.#substitute && this.#standIn(this.#substitute, list, depth + 1);
+    return stand ?? this.#array(list, depth);
   }
 
   #error(error: Error, depth: number): JsonValue {

@@ -3,7 +3,8 @@ import { placeholders } from "../sql/dialect.ts";
 import type { Statement, Tx } from "../sql/statement.ts";
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
-import { ENTRIES_OF_LIST, LIST, type ListEntry, PIECE } from "./piece-encoder.ts";
+import { ENTRIES_OF_LIST, LIST, type ListEntry } from "./list-entries.ts";
+import { PIECE } from "./piece-encoder.ts";
 import { parseJson } from "./serializer.ts";
 
 type Tagged = { [key: string]: JsonValue };

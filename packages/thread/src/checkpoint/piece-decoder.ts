@@ -3,10 +3,12 @@ import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
 import type { Statement, Tx } from "../sql/statement.ts";
 import { decodeValue } from "./decode.ts";
-import { TAG } from "./encode.ts";
+import { encodeValue, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
-import { LIST, type ListEntry, PIECE } from "./piece-encoder.ts";
-import { contentOf, type PieceMemory } from "./piece-memory.ts";
+import { messageName } from "./langchain-class.ts";
+import { ENTRIES_OF_LIST, LIST, type ListEntry } from "./list-entries.ts";
+import { PIECE } from "./piece-encoder.ts";
+import { contentHash, type PieceMemory } from "./piece-memory.ts";
 import { type ReferenceVisitor, visitReferences } from "./references.ts";
 import { parseJson } from "./serializer.ts";
 import { shadowOf } from "./shadow.ts";
@@ -22,8 +24,7 @@ export class PieceDecoder {
   readonly #lineage: number;
   readonly #where: string;
   readonly #json = new Map<number, JsonValue>();
-  /** One object for one piece within what is read together, as it was while the graph ran. */
-  readonly #values = new Map<number, unknown>();
+  readonly #values = new Map<number, { value: unknown; isLeaf: boolean }>();
   readonly #memory: PieceMemory | undefined;
   #resolved = 0;
 
@@ -50,6 +51,8 @@ export class PieceDecoder {
       for (const { id, value } of yield* this.#read(wanted)) {
         const json = parseJson(value, `${this.#where}: piece ${id}`);
         this.#json.set(id, json);
+        // Objects are known again by themselves, what only names them by what it says.
+        if ((json as Tagged | null)?.[TAG] === ENTRIES_OF_LIST) this.#memory?.rememberContent(contentHash(value), id);
         visitReferences(json, next);
       }
       wanted = next.without(this.#json);
@@ -91,19 +94,26 @@ export class PieceDecoder {
   #list(entries: readonly ListEntry[]): unknown[] {
     const list: unknown[] = [];
     for (const element of this.elements(entries)) {
-      list.push(typeof element === "number" ? this.#piece(element) : this.decode(element.v));
+      list.push(typeof element === "number" ? this.#piece(element) : this.#inlined(element));
     }
     return list;
   }
 
+  #inlined(element: { v: JsonValue }): unknown {
+    if (typeof element.v !== "object") return element.v;
+    return this.decode(structuredClone(element.v));
+  }
+
   #piece(id: number): unknown {
-    if (this.#values.has(id)) return this.#values.get(id);
+    const known = this.#values.get(id);
+    if (known && isSameEverywhere(known.value)) return known.value;
     const before = this.#resolved;
-    const value = this.decode(this.#stored(id));
+    const value = known ? decodeValue(encodeValue(known.value, this.#where)) : this.decode(this.#stored(id));
+    const isLeaf = known?.isLeaf ?? this.#resolved === before;
     // What is made of other pieces is never named as a whole.
-    const isLeaf = this.#resolved === before;
-    if (isLeaf && this.#memory) remember(this.#memory, value, id);
-    this.#values.set(id, value);
+    const shadow = isLeaf && this.#memory && isObject(value) && shadowOf(value);
+    if (shadow) this.#memory?.remember(value as object, { id, shadow });
+    if (!known) this.#values.set(id, { value, isLeaf });
     return value;
   }
 
@@ -149,14 +159,13 @@ export class PieceDecoder {
   }
 }
 
-function remember(memory: PieceMemory, value: unknown, id: number): void {
-  if (typeof value === "object" && value !== null) {
-    const shadow = shadowOf(value);
-    if (shadow) memory.remember(value, { id, shadow });
-    return;
-  }
-  const content = contentOf(value);
-  if (content !== undefined) memory.rememberContent(content, id);
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** A message is itself wherever it is held. Of other objects only the contents were equal: who changes one must not change both. */
+function isSameEverywhere(value: unknown): boolean {
+  return !isObject(value) || messageName(value) !== undefined;
 }
 
 interface PieceRow {

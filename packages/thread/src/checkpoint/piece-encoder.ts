@@ -1,26 +1,21 @@
-import { hash } from "node:crypto";
 import type { AssumedLists } from "./assumed-lists.ts";
-import { encodeValue, refusedWithin, requirePlainList, TAG } from "./encode.ts";
+import { encodeValue, RECORD, refusedWithin, requirePlainList, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type Known, KnownList } from "./known-list.ts";
 import { messageName } from "./langchain-class.ts";
-import { contentOf, PieceMemory } from "./piece-memory.ts";
+import { cutIntoGroups, ENTRIES_OF_LIST, Entries, LIST, type ListEntry } from "./list-entries.ts";
+import { holdsLong, INLINE_BYTES, isLong } from "./long-value.ts";
+import { contentHash, PieceMemory } from "./piece-memory.ts";
 import { toBytes } from "./serializer.ts";
 import { shadowOf } from "./shadow.ts";
 
 /**
- * Structural sharing. A list is stored as names of its elements, each of which is written once, however many
- * checkpoints, sends and forks hold it. Neighbours that were written one after the other are named as one run, so a
- * list that only grows takes the same few bytes in each of its versions.
+ * Structural sharing. A list is stored as names of its elements (`list-entries.ts`), each of which is written once, however
+ * many checkpoints, sends and forks hold it; and so is what a channel holds besides, if it is long.
  *
- *   {"$":"list","e":[[first,count], {"v":inline element}, 17 …]}   17: a piece {"$":"entries","e":[…]} with more of them
  *   {"$":"piece","p":17}
  */
-export const LIST = "list";
 export const PIECE = "piece";
-export const ENTRIES_OF_LIST = "entries";
-
-export type ListEntry = [first: number, count: number] | { v: JsonValue } | number;
 
 export interface NewPiece {
   id: number;
@@ -29,19 +24,19 @@ export interface NewPiece {
 
 /** Below the state's channels and a Send's arguments nothing is shared any more: a piece is a leaf. */
 const SHARED_DEPTH = 4;
-/** A reference takes about 20 bytes and a row of its own about as many again. */
-const INLINE_BYTES = 200;
 /** So many runs take less, however large their numbers are. */
 const SHORT_LIST = 5;
-/** Primitives have no identity; only in long lists is it worth looking them up by what they are. */
+/** From this length on a list of texts and numbers is worth looking at one by one; and so is a map of anything. */
 const LONG_LIST = 64;
-/** More entries than this move into a piece of their own, so that a list of many edits doesn't repeat them for ever. */
+/** More entries than this move into pieces of their own, so that a list of many edits doesn't repeat them for ever. */
 const ENTRIES = 64;
-const ENTRIES_MOVED = 48;
+/** A pending write is mostly short, and gone soon. What is longer is often what the channel holds next. */
+const INLINE_WRITE_BYTES = 1_000;
 
 /** From this length on it pays to remember where each element stood. */
 const REMEMBERED_LIST = 16;
 
+/** Of a text, which nobody can change. */
 const NO_SHADOW: Known["shadow"] = [];
 
 interface Stored {
@@ -91,42 +86,82 @@ export class PieceEncoder {
     return this.#runs.get(channel)?.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i));
   }
 
-  encode(value: unknown, to: Destination): JsonValue {
-    return encodeValue(value, to.where, (member, depth, key) => {
-      if (depth > SHARED_DEPTH) return undefined;
-      if (Array.isArray(member)) return this.#list(member, `${to.ns}/${key || to.channel}`, to, depth === 0);
-      return depth > 0 ? this.#object(member, to) : undefined;
+  /** A pending write. */
+  encodeWrite(value: unknown, to: Destination): JsonValue {
+    return this.#asPiece(this.#encode(value, to, 0), INLINE_WRITE_BYTES);
+  }
+
+  /** What a channel holds. */
+  encodeChannel(value: unknown, to: Destination): JsonValue {
+    return this.#encodeMember(value, to, 0);
+  }
+
+  #encodeMember(value: unknown, to: Destination, depth: number): JsonValue {
+    return this.#asPiece(this.#encode(value, to, depth), INLINE_BYTES);
+  }
+
+  /** What is long becomes a piece. */
+  #asPiece(json: JsonValue, inlineBytes: number): JsonValue {
+    if (isSurelyShort(json)) return json;
+    const bytes = toBytes(json);
+    return bytes.length > inlineBytes ? { [TAG]: PIECE, p: this.#byContent(bytes, "") } : json;
+  }
+
+  /** Of a value so deep inside of what is written. Its members are named, where that is shorter. */
+  #encode(value: unknown, to: Destination, depth: number): JsonValue {
+    return encodeValue(value, to.where, (member, below, key) => {
+      if (depth + below > SHARED_DEPTH) return undefined;
+      if (typeof member === "string") return { [TAG]: PIECE, p: this.#byContent(toBytes(member), "") };
+      const stream = `${to.ns}/${key || to.channel}`;
+      if (Array.isArray(member)) return this.#list(member, { stream, to, isChannel: depth + below === 0 });
+      return this.#record(member, stream, to) ?? (below > 0 ? this.#object(member, to, depth + below) : undefined);
     });
   }
 
-  /** As `encode`, and a long result becomes a piece of its own. */
-  encodeChannel(value: unknown, to: Destination): JsonValue {
-    const json = this.encode(value, to);
-    if (isSurelyShort(json)) return json;
-    return toBytes(json).length > INLINE_BYTES ? { [TAG]: PIECE, p: this.#byContent(undefined, json, "").id } : json;
+  /** A map of many is a list of its keys and values: one that grows, or changes here and there, then costs what is new. */
+  #record(object: object, stream: string, to: Destination): JsonValue | undefined {
+    if (Object.getPrototypeOf(object) !== Object.prototype) return undefined;
+    const keys = Object.keys(object);
+    if (keys.length < LONG_LIST || Reflect.ownKeys(object).some(isRefused)) return undefined;
+    const members = object as Record<string, unknown>;
+    const list: unknown[] = [];
+    for (const key of keys) list.push(key, members[key]);
+    return { [TAG]: RECORD, v: this.#list(list, { stream, to, pathOf: (i) => `.${list[i - (i % 2)]}` }) as JsonValue };
   }
 
-  #list(list: unknown[], stream: string, to: Destination, isChannel: boolean): JsonValue | undefined {
-    if (list.length < LONG_LIST && !list.some(isObject)) return undefined;
-    const before = list.length < REMEMBERED_LIST ? undefined : this.#listBefore(stream);
+  #list(list: unknown[], place: ListPlace): JsonValue | undefined {
+    const { stream, to, isChannel = false } = place;
+    const hasNames = list.some(isWorthAName);
+    if (list.length < LONG_LIST && !hasNames) return undefined;
+    const before = list.length < REMEMBERED_LIST || !hasNames ? undefined : this.#listBefore(stream);
     const kept = before ? this.#kept(before, list, to) : 0;
     // Of a list that was stored already it is known. Each open element is a list's, so it lies two levels deeper.
     if (kept === 0) requirePlainList(list, to.where, 2 * this.#open.size);
+    const entries = this.#entriesOf(list, place, before, kept);
+    before?.cut(list.length);
+    if (isChannel && !entries.hasInline) this.#runs.set(to.channel, entries.list as [number, number][]);
+    if (before) this.#checked.set(before, before.length);
+    return { [TAG]: LIST, e: this.#shorten(entries.list) as JsonValue[] };
+  }
+
+  #entriesOf(
+    list: readonly unknown[],
+    { stream, to, pathOf = placeOf }: ListPlace,
+    before: KnownList | undefined,
+    kept: number,
+  ): Entries {
     const entries = new Entries(before?.ids ?? [], kept);
     let i = kept;
     try {
       for (; i < list.length; i++) {
         const id = before?.find(i, list[i]) ?? this.#element(list[i], stream, to, before, i);
-        if (id === undefined) entries.addInline(this.#inline(list[i] as object, to));
+        if (id === undefined) entries.addInline(this.#inline(list[i], to));
         else entries.add(id);
       }
     } catch (error) {
-      throw refusedWithin(error, `[${i}]`);
+      throw refusedWithin(error, pathOf(i));
     }
-    before?.cut(list.length);
-    if (isChannel && !entries.hasInline) this.#runs.set(to.channel, entries.list as [number, number][]);
-    if (before) this.#checked.set(before, before.length);
-    return { [TAG]: LIST, e: this.#shorten(entries.list) as JsonValue[] };
+    return entries;
   }
 
   /** How many elements, from the first on, are those that were stored; of a pending write that may be an assumption. */
@@ -150,10 +185,11 @@ export class PieceEncoder {
   }
 
   /** One that holds itself is refused by the ordinary encoding, which knows what it is in. */
-  #inline(element: object, to: Destination): JsonValue {
-    if (this.#open.has(element)) return encodeValue(element, to.where);
+  #inline(element: unknown, to: Destination): JsonValue {
+    if (typeof element === "string") return element;
+    if (!isObject(element) || this.#open.has(element)) return encodeValue(element, to.where);
     this.#open.add(element);
-    const json = this.encode(element, to);
+    const json = this.#encode(element, to, 0);
     this.#open.delete(element);
     return json;
   }
@@ -176,22 +212,14 @@ export class PieceEncoder {
     list: KnownList | undefined,
     i: number,
   ): number | undefined {
-    const known = isObject(element)
-      ? this.#elementObject(element, stream, to)
-      : { id: this.#primitive(element, stream, to), shadow: NO_SHADOW };
+    const known = isObject(element) ? this.#elementObject(element, stream, to) : this.#elementText(element, stream);
     list?.remember(i, element, known?.shadow ? (known as Known) : undefined);
     return known?.id;
   }
 
-  #primitive(element: unknown, stream: string, { where }: Destination): number {
-    const content = contentOf(element);
-    const known = content === undefined ? undefined : this.memory.findContent(content);
-    if (known !== undefined) return known;
-    const json = encodeValue(element, where);
-    if (content === undefined) return this.#byContent(undefined, json, stream).id;
-    const id = this.#store(toBytes(json), stream);
-    this.memory.rememberContent(content, id);
-    return id;
+  #elementText(element: unknown, stream: string): Stored | undefined {
+    if (typeof element !== "string" || !isWorthAName(element)) return undefined;
+    return { id: this.#byContent(toBytes(element), stream), shadow: NO_SHADOW };
   }
 
   #elementObject(element: object, stream: string, { where, settled }: Destination): Stored | undefined {
@@ -199,96 +227,76 @@ export class PieceEncoder {
     if (known || isComposite(element)) return known;
     // A reducer is about to give this message its id, in place: what is stored now would be no use then.
     if (!settled && messageName(element) && (element as { id?: unknown }).id === undefined) return undefined;
-    return this.#byContent(element, encodeValue(element, where), stream);
+    return this.#storeObject(element, encodeValue(element, where), stream);
   }
 
-  #object(member: object, to: Destination): JsonValue | undefined {
+  #object(member: object, to: Destination, depth: number): JsonValue | undefined {
     const known = this.memory.find(member);
     if (known) return { [TAG]: PIECE, p: known.id };
     const isMessage = messageName(member) !== undefined;
     if (!isMessage && Object.getPrototypeOf(member) !== Object.prototype) return undefined;
     if (isComposite(member)) return undefined;
     // A map of what is stored (files, say) only names it; the same in a channel and in the sends that carry it along.
-    if (!isMessage && this.#holdsKnown(member)) return this.encodeChannel(member, to);
+    if (!isMessage && (this.#holdsKnown(member) || holdsLong(member))) return this.#encodeMember(member, to, depth);
     const json = encodeValue(member, to.where);
-    if (toBytes(json).length <= INLINE_BYTES) return json;
-    if (!isMessage && holdsLong(json)) return this.encodeChannel(member, to);
-    return { [TAG]: PIECE, p: this.#byContent(member, json, "").id };
+    return isLong(member) ? { [TAG]: PIECE, p: this.#storeObject(member, json, "").id } : json;
   }
 
   #holdsKnown(object: object): boolean {
     return Object.values(object).some((member) => isObject(member) && this.memory.find(member) !== undefined);
   }
 
-  /** Objects that were copied on their way are found again by what they hold. */
-  #byContent(object: object | undefined, json: JsonValue, stream: string): Stored {
-    const value = toBytes(json);
-    const content = hash("sha256", value, "base64");
-    let id = this.memory.findContent(content);
-    if (id === undefined) {
-      id = this.#store(value, stream);
-      this.memory.rememberContent(content, id);
-    }
-    const shadow = object && shadowOf(object);
+  #storeObject(object: object, json: JsonValue, stream: string): Stored {
+    const id = this.#byContent(toBytes(json), stream);
+    const shadow = shadowOf(object);
     if (shadow) this.memory.remember(object, { id, shadow });
     return { id, shadow };
   }
 
-  #store(value: Uint8Array, stream: string): number {
+  /** What was copied on its way is found again by what it holds. */
+  #byContent(value: Uint8Array, stream: string): number {
+    const content = contentHash(value);
+    const known = this.memory.findContent(content);
+    if (known !== undefined) return known;
     const id = this.memory.nextNumber(stream);
     this.pieces.push({ id, value });
+    this.memory.rememberContent(content, id);
     return id;
   }
 
-  /**
-   * Names that are too many move into pieces of their own, in groups that stay as they are while the list grows; the names
-   * of those groups move in turn. So a few reads, one after the other, lead to the end of the longest list.
-   */
+  /** Names that are too many move into pieces of their own, and the names of those in turn: few reads lead to the end of any list. */
   #shorten(entries: ListEntry[]): ListEntry[] {
-    const groups = Math.ceil((entries.length - ENTRIES) / ENTRIES_MOVED);
-    if (groups <= 0) return entries;
-    const moved = Array.from({ length: groups }, (_, n) => {
-      const e = entries.slice(n * ENTRIES_MOVED, (n + 1) * ENTRIES_MOVED) as JsonValue[];
-      return this.#byContent(undefined, { [TAG]: ENTRIES_OF_LIST, e }, "").id;
-    });
-    return [...this.#shorten(moved), ...entries.slice(groups * ENTRIES_MOVED)];
+    if (entries.length <= ENTRIES) return entries;
+    const { groups, rest } = cutIntoGroups(entries);
+    const names = groups.map((e) => this.#byContent(toBytes({ [TAG]: ENTRIES_OF_LIST, e: e as JsonValue[] }), ""));
+    return [...this.#shorten(names), ...rest];
   }
 }
 
-/** Names neighbours as one run. */
-class Entries {
-  readonly list: ListEntry[] = [];
-  hasInline = false;
-  #run: [number, number] | undefined;
+/** Where a list is, how a place in it is called, and whether it is all that a channel holds. */
+interface ListPlace {
+  stream: string;
+  to: Destination;
+  isChannel?: boolean;
+  pathOf?: (place: number) => string;
+}
 
-  /** Begins with the first `count` of `ids`. */
-  constructor(ids: readonly number[], count: number) {
-    for (let i = 0; i < count; i += this.#run?.[1] ?? 1) {
-      const first = ids[i] as number;
-      let length = 1;
-      while (i + length < count && ids[i + length] === first + length) length++;
-      this.#run = [first, length];
-      this.list.push(this.#run);
-    }
-  }
-
-  add(id: number): void {
-    if (this.#run && this.#run[0] + this.#run[1] === id) this.#run[1]++;
-    else {
-      this.#run = [id, 1];
-      this.list.push(this.#run);
-    }
-  }
-
-  addInline(v: JsonValue): void {
-    this.hasInline = true;
-    this.#run = undefined;
-    this.list.push({ v });
-  }
+function placeOf(i: number): string {
+  return `[${i}]`;
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
+}
+
+/** Whether an element is a piece of its own, or stands in the list itself. */
+function isWorthAName(element: unknown): boolean {
+  return typeof element === "string" ? element.length > INLINE_BYTES : isObject(element);
+}
+
+/** The ordinary encoding says of which members it can't be, and why. */
+function isRefused(key: string | symbol): boolean {
+  return typeof key === "symbol" || key === "__proto__";
 }
 
 /** What most channels hold at most steps: nothing, or a list that only grew. Its length need not be counted. */
@@ -297,12 +305,6 @@ function isSurelyShort(json: JsonValue): boolean {
   if (!isObject(json) || Array.isArray(json) || json[TAG] !== LIST) return false;
   const entries = json["e"] as ListEntry[];
   return entries.length <= SHORT_LIST && entries.every((entry) => Array.isArray(entry));
-}
-
-/** Copies of a map's members are not known by identity, but by what they hold, once they are looked at one by one. */
-function holdsLong(json: JsonValue): boolean {
-  const members = Object.values(json as { [key: string]: JsonValue });
-  return members.some((member) => isObject(member) && !Array.isArray(member) && toBytes(member).length > INLINE_BYTES);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import type { Known } from "./known-list.ts";
 import { isUnchanged } from "./shadow.ts";
 
@@ -39,14 +39,14 @@ export class PieceMemory {
     this.#objects.set(object, known);
   }
 
-  /** By hash, or as `contentOf` names it. */
-  findContent(content: string): number | undefined {
-    return this.#contents.get(content) ?? this.#below?.findContent(content);
+  /** The piece that holds these bytes. */
+  findContent(hash: string): number | undefined {
+    return this.#contents.get(hash) ?? this.#below?.findContent(hash);
   }
 
-  rememberContent(content: string, id: number): void {
+  rememberContent(hash: string, id: number): void {
     if (this.#contents.size >= CONTENTS_KEPT) this.#contents.delete(this.#contents.keys().next().value as string);
-    this.#contents.set(content, id);
+    this.#contents.set(hash, id);
   }
 
   /** What was below is stored by now and known to `stored`; without this, layers would pile up for ever. */
@@ -57,7 +57,7 @@ export class PieceMemory {
   /** Passes on what this layer knows, once it is as good as the other's. */
   mergeInto(other: PieceMemory): void {
     for (const [object, known] of this.#objects as Map<object, Known>) other.remember(object, known);
-    for (const [content, id] of this.#contents) other.rememberContent(content, id);
+    for (const [hash, id] of this.#contents) other.rememberContent(hash, id);
   }
 
   nextNumber(stream: string): number {
@@ -65,13 +65,9 @@ export class PieceMemory {
   }
 }
 
-/** Longer texts are known by their hash, so that nobody keeps them alive. */
-const SHORT_TEXT = 200;
-
-/** What `findContent` knows a text or a number by, without encoding it: a long list of them is gone through at every step. */
-export function contentOf(primitive: unknown): string | undefined {
-  if (typeof primitive === "string") return primitive.length <= SHORT_TEXT ? `"${primitive}` : undefined;
-  return typeof primitive === "number" && primitive !== 0 ? `#${primitive}` : undefined;
+/** Of a piece as it is stored. */
+export function contentHash(value: Uint8Array | string): string {
+  return hash("sha256", value, "base64");
 }
 
 class PieceNumbers {

@@ -1,6 +1,7 @@
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
-import { ENTRIES_OF_LIST, LIST, type ListEntry, PIECE } from "./piece-encoder.ts";
+import { ENTRIES_OF_LIST, LIST, type ListEntry } from "./list-entries.ts";
+import { PIECE } from "./piece-encoder.ts";
 
 export interface ReferenceVisitor {
   /** The elements of a list, one after the other. */

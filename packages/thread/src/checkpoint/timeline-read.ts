@@ -7,10 +7,11 @@ import type { TimelineEntry, TimelineMessage } from "../timeline-store.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
+import { LIST } from "./list-entries.ts";
 import { listNumbers, selectPieces } from "./list-pieces.ts";
 import { messageFieldsOf, messageIdOf } from "./message-fields.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
-import { LIST, PIECE } from "./piece-encoder.ts";
+import { PIECE } from "./piece-encoder.ts";
 import { MESSAGES } from "./project-checkpoint.ts";
 import { parseJson } from "./serializer.ts";
 

@@ -3,7 +3,10 @@ import fc from "fast-check";
 /** Any nesting of what can be kept; members named "$" among them, since encodings like that name too. */
 export function anyValue(): fc.Arbitrary<unknown> {
   const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
-    tree: fc.oneof({ maxDepth: 4, withCrossShrink: true }, leaf(), ...containers(tie("tree"))),
+    tree: fc.oneof({ maxDepth: 4, withCrossShrink: true }, leaf(), ...containers(tie("tree")), {
+      arbitrary: long(tie("tree")),
+      weight: 1,
+    }),
   }));
   return tree;
 }
@@ -20,6 +23,24 @@ function leaf(): fc.Arbitrary<unknown> {
     fc.uint8Array({ maxLength: 20 }),
     fc.float64Array({ maxLength: 4 }),
   );
+}
+
+/** Past this a saver may store what is inside by itself. */
+const MANY = 70;
+
+/** What holds much: the same few members again and again, since only their number is new. */
+function long(member: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.array(member, { minLength: 1, maxLength: 3 }).chain((few) => {
+    const many = Array.from({ length: MANY }, (_, n) => few[n % few.length]);
+    const pairs = many.map((one, n) => [`${n % 7}${"k".repeat(n)}`, one] as const);
+    return fc.constantFrom<unknown>(
+      many,
+      Object.fromEntries(pairs),
+      new Map<unknown, unknown>([...pairs, ...many.entries(), ...many.map((one) => [one, one] as const)]),
+      new Set([...many, ...many.keys()]),
+      { text: "long ".repeat(400), few },
+    );
+  });
 }
 
 function containers(member: fc.Arbitrary<unknown>): fc.Arbitrary<unknown>[] {

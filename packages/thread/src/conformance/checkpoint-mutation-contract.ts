@@ -66,6 +66,39 @@ export function checkpointMutationContract(open: OpenStorage): void {
       })(),
     );
 
+    it.each(MOMENTS)("maps and sets of many, %s", (_, moment) =>
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const other = await elsewhere(storage, second);
+        for (const [name, change] of MANY_CHANGES) {
+          await expectFollows({ saver, other, name, moment, values: manyState() }, (values) =>
+            change(values as unknown as Many),
+          );
+        }
+      })(),
+    );
+
+    it(
+      "what was equal and was read together is still each its own",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const same = () => ({ text: "long enough to be stored on its own ".repeat(10), done: false });
+        const values = () => ({ list: [same(), same()], others: [same()], map: { a: same(), b: same() } });
+        const at = await put(saver, "equal", values());
+        await saver.putWrites(at.config, [["list", [same()]]], "task");
+        const tuple = await (await elsewhere(storage, second)).getTuple(at.config);
+        if (!tuple) throw new Error("nothing was stored");
+        const { list, others, map } = tuple.checkpoint.channel_values as unknown as ReturnType<typeof values>;
+        const written = tuple.pendingWrites?.flatMap(([, , value]) => value as ReturnType<typeof same>[]) ?? [];
+        const all = [...list, ...others, ...Object.values(map), ...written];
+        expect(all).toHaveLength(6);
+        for (const [n, one] of all.entries()) {
+          one.done = true;
+          expect(all.map(({ done }) => done)).toEqual(all.map((_, i) => i <= n));
+        }
+      }),
+    );
+
     it(
       "an object that two threads hold is changed between their puts",
       withStorage(open, async ({ storage, second }) => {
@@ -134,6 +167,36 @@ async function expectFollows({ saver, other, name, moment, values }: Case, chang
   expect(await read(other, first), `${name}: the checkpoint before`).toStrictEqual(before);
   expect(after, `${name}: the test changes something`).not.toStrictEqual(before);
 }
+
+interface Many {
+  record: Record<string, { n: number; tags: string[] }>;
+  map: Map<unknown, { n: number; tags: string[] }>;
+  set: Set<{ n: number; tags: string[] } | string>;
+}
+
+const MANY = 100;
+
+function manyState(): Values {
+  const one = (n: number) => ({ n, tags: ["a", "b"] });
+  const all = Array.from({ length: MANY }, (_, n) => [n === 50 ? { key: n } : `key ${n}`, one(n)] as const);
+  return {
+    record: Object.fromEntries(all.map(([, value], n) => [`key ${n}`, value])),
+    map: new Map(all),
+    set: new Set([...all.map(([, value]) => ({ ...value })), ...all.map((_, n) => `text ${n}`)]),
+  } satisfies Many as Values;
+}
+
+const MANY_CHANGES: [string, (values: Many) => unknown][] = [
+  ["a member of a record's value", ({ record }) => Object.assign(record["key 7"] as object, { n: -7 })],
+  ["an element inside of a record's value", ({ record }) => record["key 70"]?.tags.push("c")],
+  ["a record's value that goes", ({ record }) => Reflect.deleteProperty(record, "key 20")],
+  ["a record's value that comes", ({ record }) => Object.assign(record, { more: { n: 0, tags: [] } })],
+  ["a member of a map's value", ({ map }) => Object.assign(map.get("key 7") as object, { n: -7 })],
+  ["a member of a map's key", ({ map }) => Object.assign([...map.keys()][50] as object, { key: -50 })],
+  ["a map's value", ({ map }) => map.set("key 30", { n: 30, tags: [] })],
+  ["a member of a set's element", ({ set }) => Object.assign([...set][3] as object, { n: -3 })],
+  ["a set's text", ({ set }) => set.delete("text 9")],
+];
 
 const signals = new WeakMap<Values, AbortSignal>();
 

@@ -73,7 +73,8 @@ async function invoke(work: Work, claimed: ClaimedRun, log: RunLog): Promise<voi
   const graph = kind === "agent" ? (await import("./agent.ts")).agent(scene) : conversation(work);
   const state = await graph.getState({ configurable: { thread_id } });
   const begun = (state.metadata as { run_id?: string } | undefined)?.run_id === run_id;
-  if (begun && state.next.length === 0) return;
+  // Not `next`, which leaves out a task whose writes are stored, though the step it belongs to is not over.
+  if (begun && state.tasks.length === 0) return;
   const input = begun ? null : { messages: [userMessage(message_id, `Hello from ${message_id}`)] };
   await graph.invoke(input as never, {
     configurable: { thread_id, [LEASE]: log.lease, [SCENE]: scene },
