@@ -122,7 +122,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
       const op: WriteOp = { checkpoint: { ...row, channels: body.channels }, expectedHead: seen };
       if (ns !== "") return op;
       const numbers = () => messageNumbers(body.channels, parent, encoder);
-      projectRoot(this.#ctx.db.dialect, op, { thread, checkpoint, numbers, lease: writer.lease });
+      projectRoot(op, { thread, checkpoint, numbers, lease: writer.lease });
       // Last, since what is taken for an encoding that fails is lost. And only once: encoding may happen again, when
       // pieces were swept in between.
       events ??= writer.lease?.takeEvents?.({ checkpoint_id: checkpoint.id, step: metadata.step });

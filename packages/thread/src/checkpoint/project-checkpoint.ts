@@ -1,17 +1,15 @@
-import { type Dialect, perDialect, prepared } from "../sql/dialect.ts";
-import type { Statement } from "../sql/statement.ts";
 import { type MessageFields, messageFieldsOf, messageIdOf } from "./message-fields.ts";
 
 export const MESSAGES = "messages";
 
-/** Rows of messages that are only pending get ids with this prefix, until a checkpoint holds them. */
-export const PENDING = "pending:";
-
-export interface Projection {
-  session_id: string;
+/** The checkpoint that messages came with. */
+export interface Origin {
   run_id: string | null;
   checkpoint_id: string;
   created_at: string;
+}
+
+interface Lists {
   messages: unknown;
   /** The pieces of the list, and of the one in the head's state, if they are nothing else. */
   now: readonly number[] | undefined;
@@ -24,33 +22,27 @@ export interface ProjectedMessage {
   fields: MessageFields;
 }
 
-export interface ProjectedChange {
-  statements: Statement[];
-  /** What is new or changed, and whether messages have left the state. */
+/** What makes the conversation follow a checkpoint. */
+export interface ProjectedChange extends Origin {
+  /** New, or different from what the rows say. */
   changed: ProjectedMessage[];
-  left: boolean;
+  /** They came after all that was there. */
+  appended: boolean;
+  /** If messages have left the state: the ids of those that are still there. */
+  stayed: readonly string[] | undefined;
 }
 
-/**
- * The rows that make the conversation follow a checkpoint which comes right after the head: new messages are added,
- * changed ones set right, those that left the state marked. `undefined` when only a rebuild can tell.
- */
-export function projectCheckpoint(dialect: Dialect, projection: Projection): ProjectedChange | undefined {
-  const { now, then } = projection;
-  const messages = projection.messages ?? [];
+/** Of a checkpoint that comes right after the head. `undefined` when only a rebuild can tell. */
+export function projectCheckpoint(origin: Origin, lists: Lists): ProjectedChange | undefined {
+  const { now, then } = lists;
+  const messages = lists.messages ?? [];
   if (!Array.isArray(messages) || !now || !then || now.length !== messages.length) return undefined;
   const kept = keptOf(now, then);
   if (kept === undefined) return undefined;
   const changed = projectedMessages(messages.slice(kept));
   if (changed.length < messages.length - kept) return undefined;
-  const left = kept < then.length;
-  const statements = [
-    ...countNew(dialect, projection.session_id, changed),
-    ...makeRoom(dialect, projection.session_id, changed.length),
-    ...changed.map((message) => upsert(dialect, projection, message)),
-    ...(left ? [markLeft(dialect, projection, messages)] : []),
-  ];
-  return { statements, changed, left };
+  const stayed = kept < then.length ? messages.map((message) => messageIdOf(message) ?? "") : undefined;
+  return { ...origin, changed, appended: kept === then.length, stayed };
 }
 
 /** Without those that have no id, or are no messages: a graph may keep anything in its list. */
@@ -86,96 +78,4 @@ function isSubsequence(part: readonly number[], whole: readonly number[]): boole
   let at = 0;
   for (const number of whole) if (number === part[at]) at++;
   return at === part.length;
-}
-
-/** Once in a commit that projects a checkpoint: the messages that were only pending are in it, or never will be. */
-export function removePending(dialect: Dialect, session_id: string): Statement[] {
-  return [
-    prepared(dialect, UNCOUNT_PENDING, [session_id, session_id, session_id]),
-    prepared(dialect, DELETE_PENDING, [session_id]),
-  ];
-}
-
-const OF_PENDING = "from messages where session_id = ? and id >= 'pending:' and id < 'pending;'";
-const DELETE_PENDING = `delete ${OF_PENDING}`;
-/** There are hardly ever any, and a session's row that isn't touched need not be written. */
-const UNCOUNT_PENDING = `update sessions set message_count = message_count - (select count(*) ${OF_PENDING})
-  where id = ? and exists (select 1 ${OF_PENDING})`;
-
-const COUNT_NEW = perDialect(
-  ({ eachText }) => `update sessions set message_count = message_count + (
-      select count(*) from (${eachText}) ids
-      where not exists (select 1 from messages m where m.session_id = ? and m.id = ids.value and m.position is not null))
-    where id = ?`,
-);
-
-function countNew(dialect: Dialect, session_id: string, messages: readonly ProjectedMessage[]): Statement[] {
-  if (messages.length === 0) return [];
-  return [
-    prepared(dialect, COUNT_NEW(dialect), [JSON.stringify(messages.map(({ id }) => id)), session_id, session_id]),
-  ];
-}
-
-/** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
-const LAST = `(select m.position from messages m where m.session_id = ? and m.position is not null
-  and m.checkpoint_id is not null order by m.position desc limit 1)`;
-
-const LAST_OF_SESSION = LAST.replace("?", "s.id");
-
-const MAKE_ROOM = `update messages set position = position + ? where session_id = ? and position > coalesce(${LAST}, 0)`;
-
-function makeRoom(dialect: Dialect, session_id: string, places: number): Statement[] {
-  if (places === 0) return [];
-  return [prepared(dialect, MAKE_ROOM, [places, session_id, session_id])];
-}
-
-/**
- * A row that is there keeps its times and its usage, and its place; only, a user's message that was stored when it was
- * accepted gets its place now that it is in the state.
- */
-function upsert(
-  dialect: Dialect,
-  { session_id, run_id, checkpoint_id, created_at }: Projection,
-  { id, fields }: ProjectedMessage,
-): Statement {
-  return prepared(dialect, UPSERT(dialect), [
-    id,
-    fields.role,
-    fields.content,
-    fields.tool_calls,
-    fields.tool_call_id,
-    fields.token_count,
-    fields.model_used,
-    run_id,
-    checkpoint_id,
-    created_at,
-    session_id,
-  ]);
-}
-
-const UPSERT = perDialect(
-  ({
-    bigint,
-  }) => `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
-      model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
-    select s.id, cast(? as text), s.scope, coalesce(before.position, 0) + 1, cast(? as text), cast(? as text), cast(? as text),
-      cast(? as text), cast(? as ${bigint}), cast(? as text), before.id, '{}', cast(? as text), cast(? as text), cast(? as text)
-    from sessions s left join messages before on before.session_id = s.id and before.position = ${LAST_OF_SESSION}
-    where s.id = ?
-    on conflict (session_id, id) do update set
-      position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
-      role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
-      token_count = coalesce(excluded.token_count, messages.token_count),
-      model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
-      run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`,
-);
-
-function markLeft(
-  dialect: Dialect,
-  { session_id, checkpoint_id }: Projection,
-  messages: readonly unknown[],
-): Statement {
-  const sql = `update messages set left_state = ? where session_id = ? and position is not null and left_state is null
-    and checkpoint_id is not null and id not in (${dialect.eachText})`;
-  return prepared(dialect, sql, [checkpoint_id, session_id, JSON.stringify(messages.map((m) => messageIdOf(m) ?? ""))]);
 }

@@ -1,5 +1,4 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
-import type { Dialect } from "../sql/dialect.ts";
 import type { Channels } from "./checkpoint-body.ts";
 import type { WriterLease } from "./lease.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
@@ -19,7 +18,7 @@ interface RootPut {
 }
 
 /** Adds what makes the session's messages follow; after a head that this process doesn't know, all of them anew. */
-export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
+export function projectRoot(op: WriteOp, put: RootPut): void {
   const { thread, numbers, checkpoint, lease } = put;
   const { session_id, head } = thread;
   if (!session_id) return;
@@ -29,21 +28,12 @@ export function projectRoot(dialect: Dialect, op: WriteOp, put: RootPut): void {
   const known = numbers();
   const now = known === "as before" ? then : known;
   const messages = checkpoint.channel_values[MESSAGES];
-  const change =
-    follows &&
-    projectCheckpoint(dialect, {
-      session_id,
-      run_id: lease?.run_id ?? null,
-      checkpoint_id: checkpoint.id,
-      created_at: checkpoint.ts,
-      messages,
-      now,
-      then,
-    });
-  op.projection = { session_id, rows: change ? { after: parent_id, statements: change.statements } : undefined };
+  const origin = { run_id: lease?.run_id ?? null, checkpoint_id: checkpoint.id, created_at: checkpoint.ts };
+  const change = follows ? projectCheckpoint(origin, { messages, now, then }) : undefined;
+  op.projection = { session_id, rows: change && { after: parent_id, change } };
   if (lease) {
     lease.projected ??= new ProjectedRows(session_id);
-    lease.projected.follow(messages, change || undefined);
+    lease.projected.follow(messages, change);
   }
   thread.head = checkpoint.id;
   thread.messages = now;

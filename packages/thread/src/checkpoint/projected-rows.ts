@@ -21,14 +21,14 @@ export class ProjectedRows {
   }
 
   /** The next checkpoint's list, and what it changed; without that, all rows are being made anew. */
-  follow(messages: unknown, change: Pick<ProjectedChange, "changed" | "left"> | undefined): void {
+  follow(messages: unknown, change: Pick<ProjectedChange, "changed" | "stayed"> | undefined): void {
     const list = Array.isArray(messages) ? messages : [];
     if (!change) {
       this.#prints.clear();
       this.#expect(projectedMessages(list.slice(-LAST_ONES)));
       return;
     }
-    if (change.left) this.#forgetOthers(new Set(projectedMessages(list).map(({ id }) => id)));
+    if (change.stayed) this.#forgetOthers(new Set(change.stayed));
     this.#expect(change.changed);
   }
 

@@ -14,13 +14,13 @@ import { explainRefusal } from "./explain-refusal.ts";
 import { isSameWriter, type LeasedWrites, type Writer, type WriterLease } from "./lease.ts";
 import { noKnowledge } from "./piece-knowledge.ts";
 import { PieceMemory } from "./piece-memory.ts";
-import { removePending } from "./project-checkpoint.ts";
+import { projectionStatements } from "./projection-statements.ts";
 import { threadStatements } from "./thread-write.ts";
 import { type Encode, type Urgency, WriteBatch } from "./write-batch.ts";
 import {
   expectedHead,
   projectedAfter,
-  projectedSessions,
+  projectedChanges,
   rebuildInstead,
   rebuiltSessions,
   type WriteOp,
@@ -284,8 +284,9 @@ export class ThreadWriter implements LeasedWrites {
       ...threadStatements(dialect, { guard, pieces, checkpoints, writes }, () => REFUSED),
       // With a run's end, which knows what its own say only then, they are all stored at once.
       ...(leaving ? [] : insertEvents(dialect, { thread_id, run_id, events, created_at })),
-      ...[...projectedSessions(ops)].flatMap((session_id) => removePending(dialect, session_id)),
-      ...ops.flatMap(({ projection }) => projection?.rows?.statements ?? []),
+      ...[...projectedChanges(ops)].flatMap(([session_id, changes]) =>
+        projectionStatements(dialect, session_id, changes),
+      ),
     ];
   }
 

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../event-log.ts";
-import type { Statement } from "../sql/statement.ts";
 import type { Channels } from "./checkpoint-body.ts";
+import type { ProjectedChange } from "./project-checkpoint.ts";
 import type { CheckpointInsert, WriteInsert } from "./write-statements.ts";
 
 /** What one call of `put` or `putWrites` wants to be written. */
@@ -14,7 +14,7 @@ export interface WriteOp {
   projection?: {
     session_id: string;
     /** What to change, if the head is still `after`; otherwise, and without it, all rows are made anew. */
-    rows?: { after: string | null; statements: Statement[] } | undefined;
+    rows?: { after: string | null; change: ProjectedChange } | undefined;
   };
 }
 
@@ -32,9 +32,18 @@ function firstOnRoot(ops: readonly WriteOp[]): WriteOp | undefined {
   return ops.find((op) => op.checkpoint?.ns === "");
 }
 
-/** The sessions whose rows change by what is known beforehand. */
-export function projectedSessions(ops: readonly WriteOp[]): Set<string> {
-  return new Set(ops.flatMap(({ projection }) => (projection?.rows ? projection.session_id : [])));
+/** By session: how its rows change, if that is known beforehand. */
+export function projectedChanges(ops: readonly WriteOp[]): Map<string, ProjectedChange[]> {
+  const changes = new Map<string, ProjectedChange[]>();
+  const rebuilt = rebuiltSessions(ops);
+  for (const { projection } of ops) {
+    if (!projection?.rows || rebuilt.has(projection.session_id)) continue;
+    const { session_id, rows } = projection;
+    const known = changes.get(session_id);
+    if (known) known.push(rows.change);
+    else changes.set(session_id, [rows.change]);
+  }
+  return changes;
 }
 
 /** Those whose rows only a rebuild can set right. */
