@@ -1,6 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { sql } from "kysely";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { PieceDecoder } from "../src/checkpoint/piece-decoder.ts";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import { createMessageProjection } from "../src/sql/message-projection.ts";
 import { createMessageStore } from "../src/sql/message-store.ts";
@@ -24,6 +25,27 @@ async function conversation({ ctx, saver }: OpenDatabase) {
     rebuild: () => rebuildMessages(session_id),
   };
 }
+
+describe.each(savers)("a rebuild of a long conversation on $name", ({ run }) => {
+  it("looks at what each step has added, and not at all the messages again", () =>
+    run(async ({ ctx, saver, another }) => {
+      const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+      const messages: HumanMessage[] = [];
+      let at: string | Awaited<ReturnType<typeof put>> = thread_id;
+      for (let n = 0; n < 150; n++) {
+        messages.push(new HumanMessage({ id: `${n}`, content: `says ${n}` }));
+        // Another process that has not read the thread stores all of them anew: then they all are looked at, once or twice.
+        at = await put(n % 50 === 49 ? another() : saver, at, { messages: [...messages] });
+      }
+      const looked = vi.spyOn(PieceDecoder.prototype, "list");
+      const report = await createMessageProjection(ctx).rebuildMessages(session_id);
+      const lengths = looked.mock.results.map(({ value }) => (value as unknown[]).length);
+      looked.mockRestore();
+      expect(report).toEqual({ checked: 150, ...UNTOUCHED });
+      // All of them at every step would be 11,325.
+      expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(1_000);
+    }));
+});
 
 describe.each(savers)("rows of messages that someone has tampered with, on $name", ({ run }) => {
   it("are as they were after a rebuild, which says what it did; a second one does nothing", () =>

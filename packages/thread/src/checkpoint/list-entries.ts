@@ -43,6 +43,27 @@ export class Entries {
   }
 }
 
+/** What a list has at its end that the one before had not, if it is the same up to there; undefined if that isn't plain to see. */
+export function addedTo(before: readonly ListEntry[], now: readonly ListEntry[]): ListEntry[] | undefined {
+  const last = before.length - 1;
+  if (last < 0) return [...now];
+  for (let i = 0; i < last; i++) if (moreThan(before[i], now[i]) !== 0) return undefined;
+  const more = moreThan(before[last], now[last]);
+  if (more === undefined) return undefined;
+  const rest = now.slice(last + 1);
+  if (more === 0) return rest;
+  const [first, count] = now[last] as [number, number];
+  return [[first + count - more, more], ...rest];
+}
+
+/** How many pieces a run has more than another that begins with the same one; undefined for all else that differs. */
+function moreThan(before: ListEntry | undefined, now: ListEntry | undefined): number | undefined {
+  if (Array.isArray(before) && Array.isArray(now)) {
+    return before[0] === now[0] && before[1] <= now[1] ? now[1] - before[1] : undefined;
+  }
+  return typeof now === "number" && now === before ? 0 : undefined;
+}
+
 const SMALLEST_GROUP = 16;
 const LARGEST_GROUP = 96;
 /** One entry in so many ends a group. */

@@ -62,7 +62,7 @@ export class PieceDecoder {
   decode(value: JsonValue): unknown {
     return decodeValue(value, (tagged) => {
       this.#resolved++;
-      if (tagged[TAG] === LIST) return this.#list(tagged["e"] as ListEntry[]);
+      if (tagged[TAG] === LIST) return this.list(tagged["e"] as ListEntry[]);
       if (tagged[TAG] === PIECE) return this.#piece(tagged["p"] as number);
       return undefined;
     });
@@ -79,19 +79,24 @@ export class PieceDecoder {
 
   /** The pieces of a list that was fetched, element by element; undefined if it is no list, or holds more than pieces. */
   numbersOf(json: JsonValue | undefined): number[] | undefined {
+    const entries = this.entriesOf(json);
+    const elements = entries && [...this.elements(entries)];
+    return elements?.every((element) => typeof element === "number") ? elements : undefined;
+  }
+
+  /** What a list that was fetched is stored as; undefined if it is no list. */
+  entriesOf(json: JsonValue | undefined): ListEntry[] | undefined {
     if (json === undefined || (Array.isArray(json) && json.length === 0)) return [];
     if (json === null || typeof json !== "object" || Array.isArray(json)) return undefined;
-    if (json[TAG] === PIECE) return this.numbersOf(this.#stored(json["p"] as number));
-    if (json[TAG] !== LIST) return undefined;
-    const elements = [...this.elements(json["e"] as ListEntry[])];
-    return elements.every((element) => typeof element === "number") ? elements : undefined;
+    if (json[TAG] === PIECE) return this.entriesOf(this.#stored(json["p"] as number));
+    return json[TAG] === LIST ? (json["e"] as ListEntry[]) : undefined;
   }
 
   piece(id: number): unknown {
     return this.#piece(id);
   }
 
-  #list(entries: readonly ListEntry[]): unknown[] {
+  list(entries: readonly ListEntry[]): unknown[] {
     const list: unknown[] = [];
     for (const element of this.elements(entries)) {
       list.push(typeof element === "number" ? this.#piece(element) : this.#inlined(element));

@@ -1,6 +1,7 @@
 import type { Message } from "@cognition/contract";
 import { bodyFromJson } from "../checkpoint/checkpoint-body.ts";
 import type { JsonValue } from "../checkpoint/json-value.ts";
+import { addedTo, type ListEntry } from "../checkpoint/list-entries.ts";
 import { type MessageFields, messageFieldsOf, messageIdOf } from "../checkpoint/message-fields.ts";
 import { PieceDecoder } from "../checkpoint/piece-decoder.ts";
 import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
@@ -119,29 +120,58 @@ function* readPending({ db }: SqlContext, thread: number, head: string): Tx<Pend
   return found.map(({ task_id, value }) => ({ task_id, value: parseJson(value, "A pending write") }));
 }
 
-/** A message is where it first appeared; one that a later state no longer holds stays, marked. */
+/**
+ * A message is where it first appeared; one that a later state no longer holds stays, marked. What a state only adds to the
+ * one before is all that is looked at: of a long conversation, going through all of it at each step would take minutes.
+ */
 function fold(steps: readonly Step[], decoder: PieceDecoder): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
+  let before: ListEntry[] | undefined;
   for (const step of steps) {
-    const list = step.messages === undefined ? [] : decoder.decode(structuredClone(step.messages));
-    const held = new Set<string>();
-    (Array.isArray(list) ? list : []).forEach((message, index) => {
-      const fields = messageFieldsOf(message);
-      const id = messageIdOf(message) ?? `${step.checkpoint_id}:${index}`;
-      if (!fields) return;
-      held.add(id);
-      const known = wanted.get(id);
-      const { checkpoint_id, run_id, ts } = step;
-      wanted.set(
-        id,
-        known
-          ? { ...known, ...fields, left_state: null }
-          : { id, ...fields, checkpoint_id, run_id, left_state: null, created_at: ts },
-      );
-    });
-    for (const one of wanted.values()) if (!held.has(one.id)) one.left_state ??= step.checkpoint_id;
+    const entries = decoder.entriesOf(step.messages);
+    const added = addedMessages(decoder, before, entries);
+    const messages = added ?? allMessages(decoder, step);
+    const held = hold(wanted, step, messages);
+    if (!added) for (const one of wanted.values()) if (!held.has(one.id)) one.left_state ??= step.checkpoint_id;
+    before = messages.every(isNamed) ? entries : undefined;
   }
   return wanted;
+}
+
+/** Undefined where all of them have to be looked at. One without an id is another one in each state. */
+function addedMessages(decoder: PieceDecoder, before: ListEntry[] | undefined, now: ListEntry[] | undefined) {
+  const entries = before && now && addedTo(before, now);
+  const added = entries && decoder.list(entries);
+  return added?.every(isNamed) ? added : undefined;
+}
+
+function allMessages(decoder: PieceDecoder, { messages }: Step): unknown[] {
+  const list = messages === undefined ? [] : decoder.decode(structuredClone(messages));
+  return Array.isArray(list) ? list : [];
+}
+
+function isNamed(message: unknown): boolean {
+  return messageIdOf(message) !== undefined;
+}
+
+/** Gives the ids of those that the step's state holds, of these messages. */
+function hold(wanted: Map<string, Wanted>, step: Step, messages: readonly unknown[]): Set<string> {
+  const { checkpoint_id, run_id, ts } = step;
+  const held = new Set<string>();
+  messages.forEach((message, index) => {
+    const fields = messageFieldsOf(message);
+    const id = messageIdOf(message) ?? `${checkpoint_id}:${index}`;
+    if (!fields) return;
+    held.add(id);
+    const known = wanted.get(id);
+    wanted.set(
+      id,
+      known
+        ? { ...known, ...fields, left_state: null }
+        : { id, ...fields, checkpoint_id, run_id, left_state: null, created_at: ts },
+    );
+  });
+  return held;
 }
 
 /** What tasks of the unfinished step have already said. */
