@@ -6,6 +6,7 @@ import type { ListEntry } from "../src/checkpoint/list-entries.ts";
 import { type Destination, PieceEncoder } from "../src/checkpoint/piece-encoder.ts";
 import { PieceMemory } from "../src/checkpoint/piece-memory.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
+import type { Tx } from "../src/sql/statement.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
 
 /** How many pieces must be read one after the other to know all elements of a list. */
@@ -118,6 +119,41 @@ describe.each(savers)("pieces on $name", ({ run }) => {
           return db.readAll(statements);
         },
       }),
+    );
+  });
+
+  it("a prune of many checkpoints is a few statements, and leaves the tree whole", () => {
+    let statements = 0;
+    function* counted<T>(steps: Tx<T>): Tx<T> {
+      let step = steps.next();
+      while (!step.done) {
+        statements += step.value.length;
+        step = steps.next(yield step.value);
+      }
+      return step.value;
+    }
+    return run(
+      async ({ saver, another }) => {
+        const list: object[] = [];
+        let at = await put(saver, "t", { list });
+        for (let n = 0; n < 600; n++) {
+          list.push({ n });
+          at = await put(saver, at, { list: [...list] });
+          if (n % 2 === 0) await saver.putWrites(at.config, [["list", [{ written: n }]]], "task");
+        }
+        statements = 0;
+        expect(await saver.prune({ thread_id: "t", keep_last: 3 })).toMatchObject({ checkpoints: 598 });
+        expect(statements).toBeLessThan(30);
+        const left: unknown[] = [];
+        for await (const { checkpoint, parentConfig } of another().list({ configurable: { thread_id: "t" } }))
+          left.push([(checkpoint.channel_values["list"] as unknown[]).length, parentConfig !== undefined]);
+        expect(left).toEqual([
+          [600, true],
+          [599, true],
+          [598, false],
+        ]);
+      },
+      (db) => ({ ...db, transaction: (body) => db.transaction(() => counted(body())) }),
     );
   });
 

@@ -4,7 +4,7 @@ import { type ReferenceVisitor, visitReferences } from "./references.ts";
 import { parseJson } from "./serializer.ts";
 
 /** Reads and deletes in portions, so that neither a statement nor its answer grows with the thread. */
-const PORTION = 500;
+export const PORTION = 500;
 
 export interface LineageThread {
   pk: number;
@@ -43,7 +43,11 @@ export function* lockLineage(
  */
 export function* sweepLineage(dialect: Dialect, lineage: number): Tx<{ pieces: number; bytes: number }> {
   const marked = new Marks();
-  for (const table of ["checkpoints", "checkpoint_writes"] as const) yield* markRows(dialect, table, lineage, marked);
+  const [threads] = yield* all([
+    { sql: placeholders(dialect, "select pk from threads where pk = ? or lineage = ?"), params: [lineage, lineage] },
+  ]);
+  for (const { pk } of threads?.rows ?? [])
+    for (const table of NAMING) yield* markRows(dialect, table, pk as number, marked);
   yield* markNested(dialect, lineage, marked);
   const [stored] = yield* all([
     { sql: placeholders(dialect, "select id from pieces where lineage = ? order by id"), params: [lineage] },
@@ -77,28 +81,29 @@ function deletePieces(dialect: Dialect, lineage: number, ids: number[]) {
   };
 }
 
+/** Tables whose rows name pieces, and what their rows of a thread are in the order of. */
+const NAMING = [
+  { table: "checkpoints", value: "body", key: ["seq"] },
+  { table: "checkpoint_writes", value: "value", key: ["ns", "checkpoint_id", "task_id", "idx"] },
+] as const;
+
+/** Each portion begins after the last one's end: with an offset, all rows before it would be gone through again. */
 function* markRows(
   dialect: Dialect,
-  table: "checkpoints" | "checkpoint_writes",
-  lineage: number,
+  { table, value, key }: (typeof NAMING)[number],
+  thread: number,
   marked: Marks,
 ): Tx<void> {
-  const column = table === "checkpoints" ? "body" : "value";
-  const order = table === "checkpoints" ? "x.thread, x.seq" : "x.thread, x.ns, x.checkpoint_id, x.task_id, x.idx";
-  for (let offset = 0; ; offset += PORTION) {
-    const [portion] = yield* all([
-      {
-        sql: placeholders(
-          dialect,
-          `select x.${column} as value from ${table} x join threads t on t.pk = x.thread
-           where t.pk = ? or t.lineage = ? order by ${order} limit ${PORTION} offset ?`,
-        ),
-        params: [lineage, lineage, offset],
-      },
-    ]);
+  const columns = key.join(", ");
+  for (let last: SqlValue[] = []; ; ) {
+    const after = last.length > 0 ? `and (${columns}) > (${last.map(() => "?").join(", ")})` : "";
+    const sql = `select ${columns}, ${value} as named from ${table} where thread = ? ${after} order by ${columns} limit ${PORTION}`;
+    const [portion] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, ...last] }]);
     const found = portion?.rows ?? [];
-    for (const { value } of found) visitReferences(parseJson(value as Uint8Array, `A row of ${table}`), marked);
-    if (found.length < PORTION) return;
+    for (const { named } of found) visitReferences(parseJson(named as Uint8Array, `A row of ${table}`), marked);
+    const end = found.at(-1);
+    if (!end || found.length < PORTION) return;
+    last = key.map((column) => end[column] as SqlValue);
   }
 }
 
@@ -120,6 +125,8 @@ function* markNested(dialect: Dialect, lineage: number, marked: Marks): Tx<void>
 /** The pieces that are named, of which those that may name others are read once. */
 class Marks implements ReferenceVisitor {
   readonly #ids = new Set<number>();
+  /** How far runs that begin with the same piece were counted: each version of a list names the run that it grew. */
+  readonly #runs = new Map<number, number>();
   #unread: number[] = [];
 
   has(id: number): boolean {
@@ -133,7 +140,9 @@ class Marks implements ReferenceVisitor {
   }
 
   run(first: number, count: number): void {
-    for (let i = 0; i < count; i++) this.#ids.add(first + i);
+    const counted = this.#runs.get(first) ?? 0;
+    for (let i = counted; i < count; i++) this.#ids.add(first + i);
+    if (count > counted) this.#runs.set(first, count);
   }
 
   piece(id: number): void {

@@ -1,3 +1,4 @@
+import { type Dialect, placeholders } from "../sql/dialect.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 
 interface Row {
@@ -25,34 +26,28 @@ export function keepForks(rows: readonly Row[], kept: Set<number>): void {
 interface Retag {
   thread: number;
   thread_id: string;
-  rows: readonly Row[];
-  kept: ReadonlySet<number>;
+  /** The root checkpoints that go, and for each the nearest one before it that stays. */
+  gone: readonly Row[];
+  ancestorOf(row: Row): Row | undefined;
 }
 
 /** What was written after a checkpoint that goes counts as written after the nearest one before it that stays. */
-export function retag(
-  run: (sql: string, params: SqlValue[]) => Statement,
-  { thread, thread_id, rows, kept }: Retag,
-): Statement[] {
-  const roots = rows.filter(({ ns }) => ns === "");
-  const byId = new Map(roots.map((row) => [row.checkpoint_id, row]));
-  return roots
-    .filter(({ seq }) => !kept.has(seq))
-    .flatMap((row) => {
-      let parent = byId.get(row.parent_id ?? "");
-      while (parent && !kept.has(parent.seq)) parent = byId.get(parent.parent_id ?? "");
-      const tag = parent?.checkpoint_id ?? null;
-      return [
-        run(
-          `update artifact_versions set checkpoint_id = ? where checkpoint_id = ? and artifact_id in (
-             select a.id from artifacts a join sessions s on s.id = a.session_id where s.thread_id = ?)`,
-          [tag, row.checkpoint_id, thread_id],
-        ),
-        run("update memory_changes set checkpoint_id = ? where thread = ? and checkpoint_id = ?", [
-          tag,
-          thread,
-          row.checkpoint_id,
-        ]),
-      ];
-    });
+export function retag(dialect: Dialect, { thread, thread_id, gone, ancestorOf }: Retag): Statement[] {
+  const byTag = Map.groupBy(gone, (row) => ancestorOf(row)?.checkpoint_id ?? null);
+  const one = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
+  return [...byTag].flatMap(([tag, rows]) => {
+    const ids = JSON.stringify(rows.map(({ checkpoint_id }) => checkpoint_id));
+    return [
+      one(
+        `update artifact_versions set checkpoint_id = ? where checkpoint_id in (${dialect.eachText}) and artifact_id in (
+           select a.id from artifacts a join sessions s on s.id = a.session_id where s.thread_id = ?)`,
+        [tag, ids, thread_id],
+      ),
+      one(`update memory_changes set checkpoint_id = ? where thread = ? and checkpoint_id in (${dialect.eachText})`, [
+        tag,
+        thread,
+        ids,
+      ]),
+    ];
+  });
 }

@@ -5,7 +5,8 @@ import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
-import { lockLineage, sumOf, sweepLineage } from "./lineage.ts";
+import { keptAncestors } from "./kept-ancestors.ts";
+import { lockLineage, PORTION, sumOf, sweepLineage } from "./lineage.ts";
 import { checkPruneOptions } from "./prune-options.ts";
 import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
@@ -92,10 +93,13 @@ function* pruneThread(
   const kept = keep(checkpoints, neededAt, options);
   const gone = checkpoints.filter((row) => !kept.has(row.seq));
   if (gone.length === 0) return { checkpoints: 0, pieces: 0 };
+  const ancestorOf = keptAncestors(checkpoints, kept);
   let bytes = 0;
-  for (const row of gone) bytes += sumOf(yield* all(removal(run, pk, row)));
-  yield* all(retag(run, { thread: pk, thread_id, rows: checkpoints, kept }));
-  yield* all(relinks(run, pk, checkpoints, kept));
+  for (let i = 0; i < gone.length; i += PORTION)
+    bytes += sumOf(yield* all(removal(dialect, pk, gone.slice(i, i + PORTION))));
+  yield* all(retag(dialect, { thread: pk, thread_id, gone: gone.filter(({ ns }) => ns === ""), ancestorOf }));
+  const staying = checkpoints.filter((row) => kept.has(row.seq) && row.parent_id !== null);
+  yield* all(staying.flatMap((row) => relink(run, pk, row, ancestorOf(row)?.checkpoint_id ?? null)));
   const swept = yield* sweepLineage(dialect, found.lineage);
   bytes += swept.bytes;
   // Forks share pieces, and who wrote one is not kept: what is freed may be more than the thread counted.
@@ -119,8 +123,7 @@ function keep(
   const undone = roots.filter((row) => isTip(row) && !neededAt.has(row.checkpoint_id)).reverse();
   for (const row of undone.slice(0, keep_undone)) kept.add(row.seq);
   keepForks(roots, kept);
-  for (const row of rows.filter((one) => one.ns !== ""))
-    if (isSubgraphNeeded(row, rows, kept, before)) kept.add(row.seq);
+  keepSubgraphs(rows, kept, before);
   for (const row of rows) if (row.waits > 0 && isTip(row)) kept.add(row.seq);
   keepAncestorsOfDeltas(rows, kept);
   return kept;
@@ -138,16 +141,17 @@ function timeOf(row: Row): number {
  * A subgraph's checkpoints belong to the root checkpoint they came after, and go with it. One that keeps its state
  * from one call to the next (its namespace names no task) needs its newest.
  */
-function isSubgraphNeeded(
-  row: Row,
-  rows: readonly Row[],
-  kept: ReadonlySet<number>,
-  before: Date | undefined,
-): boolean {
-  if (isRecent(row, before)) return true;
-  const root = rows.findLast((one) => one.ns === "" && one.seq < row.seq);
-  if (root && kept.has(root.seq)) return true;
-  return !row.ns.includes(":") && rows.findLast((one) => one.ns === row.ns)?.seq === row.seq;
+function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | undefined): void {
+  const newest = new Map(rows.map((row) => [row.ns, row]));
+  let root: Row | undefined;
+  for (const row of rows) {
+    if (row.ns === "") {
+      root = row;
+      continue;
+    }
+    const lasts = !row.ns.includes(":") && newest.get(row.ns) === row;
+    if (lasts || (root && kept.has(root.seq)) || isRecent(row, before)) kept.add(row.seq);
+  }
 }
 
 function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {
@@ -166,41 +170,33 @@ function bodyOf({ body, checkpoint_id }: Row): CheckpointBody {
   return bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
 }
 
-function removal(
-  run: (sql: string, params: SqlValue[]) => Statement,
-  pk: number,
-  { seq, ns, checkpoint_id }: Row,
-): Statement[] {
+function removal(dialect: Dialect, pk: number, rows: readonly Row[]): Statement[] {
+  const seqs = JSON.stringify(rows.map(({ seq }) => seq));
+  const one = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   return [
-    run(
-      `delete from checkpoints where thread = ? and seq = ? returning 8 + length(ns) + length(checkpoint_id)
-         + coalesce(length(parent_id), 0) + length(body) + length(metadata) + coalesce(length(snapshot), 0) as bytes`,
-      [pk, seq],
+    one(
+      `delete from checkpoint_writes where thread = ? and (ns, checkpoint_id) in (
+         select ns, checkpoint_id from checkpoints where thread = ? and seq in (${dialect.eachNumber}))
+       returning 8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value) as bytes`,
+      [pk, pk, seqs],
     ),
-    run(
-      `delete from checkpoint_writes where thread = ? and ns = ? and checkpoint_id = ? returning 8 + length(ns)
-         + length(checkpoint_id) + length(task_id) + length(channel) + length(value) as bytes`,
-      [pk, ns, checkpoint_id],
+    one(
+      `delete from checkpoints where thread = ? and seq in (${dialect.eachNumber})
+       returning 8 + length(ns) + length(checkpoint_id) + coalesce(length(parent_id), 0) + length(body) + length(metadata)
+         + coalesce(length(snapshot), 0) as bytes`,
+      [pk, seqs],
     ),
   ];
 }
 
 /** A checkpoint whose parent went names its nearest ancestor that stays, so the tree hangs together. */
-function relinks(
+function relink(
   run: (sql: string, params: SqlValue[]) => Statement,
   pk: number,
-  rows: readonly Row[],
-  kept: ReadonlySet<number>,
+  { seq, parent_id }: Row,
+  ancestor: string | null,
 ): Statement[] {
-  const byId = new Map(rows.map((row) => [`${row.ns}\0${row.checkpoint_id}`, row]));
-  return rows
-    .filter((row) => kept.has(row.seq) && row.parent_id !== null)
-    .flatMap((row) => {
-      let parent = byId.get(`${row.ns}\0${row.parent_id}`);
-      while (parent && !kept.has(parent.seq)) parent = byId.get(`${row.ns}\0${parent.parent_id}`);
-      const id = parent?.checkpoint_id ?? null;
-      return id === row.parent_id
-        ? []
-        : [run("update checkpoints set parent_id = ? where thread = ? and seq = ?", [id, pk, row.seq])];
-    });
+  return ancestor === parent_id
+    ? []
+    : [run("update checkpoints set parent_id = ? where thread = ? and seq = ?", [ancestor, pk, seq])];
 }
