@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
 import { savers } from "./checkpoint-database.ts";
+import { shapes } from "./state-shapes.ts";
 
 const TEXT = "a sentence of an answer ".repeat(18);
 /** Four times as much may take 4.4 times the place: the rest is what each checkpoint costs by itself. */
@@ -17,67 +18,6 @@ const lookUp = tool(async ({ at }) => `${at} ${TEXT}`, {
   description: "Looks something up",
   schema: z.object({ at: z.number() }),
 });
-
-interface Shape<T> {
-  name: string;
-  begin(): T;
-  change(value: T, n: number): T;
-  /** Bytes that a step may take. */
-  atMost: number;
-}
-
-function many<T>(count: number, make: (n: number) => T): T[] {
-  return Array.from({ length: count }, (_, n) => make(n));
-}
-
-const small = (n: number) => ({ n, text: `number ${n}` });
-const byKey = <T>(count: number, make: (n: number) => T) =>
-  Object.fromEntries(many(count, (n) => [`key ${n}`, make(n)]));
-
-const shapes = [
-  {
-    name: "a list of texts that slides",
-    begin: () => many(5_000, (n) => `text ${n}`),
-    change: (list: string[], n) => [...list.slice(1), `new ${n}`],
-    atMost: 8_000,
-  } satisfies Shape<string[]>,
-  {
-    name: "a vector of which one number changes",
-    begin: () => many(5_000, (n) => Math.sin(n)),
-    change: (list: number[], n) => list.with(n * 400, n),
-    atMost: 10_000,
-  } satisfies Shape<number[]>,
-  {
-    name: "a map of numbers that grows",
-    begin: () => byKey(5_000, (n) => n),
-    change: (map: Record<string, number>, n) => ({ ...map, [`new ${n}`]: n }),
-    atMost: 8_000,
-  } satisfies Shape<Record<string, number>>,
-  {
-    name: "a map of objects of which one changes",
-    begin: () => byKey(3_000, small),
-    change: (map: Record<string, object>, n) => ({ ...map, [`key ${n * 200}`]: small(-n) }),
-    atMost: 8_000,
-  } satisfies Shape<Record<string, object>>,
-  {
-    name: "a map of long texts of which one changes",
-    begin: () => byKey(30, (n) => `${n} ${TEXT}`.repeat(4)),
-    change: (map: Record<string, string>, n) => ({ ...map, [`key ${n * 2}`]: `new ${n} ${TEXT}`.repeat(4) }),
-    atMost: 4_000,
-  } satisfies Shape<Record<string, string>>,
-  {
-    name: "a Map that grows",
-    begin: () => new Map(many(3_000, (n) => [n, small(n)] as const)),
-    change: (map: Map<number, object>, n) => new Map([...map, [-n, small(-n)] as const]),
-    atMost: 8_000,
-  } satisfies Shape<Map<number, object>>,
-  {
-    name: "a Set that grows",
-    begin: () => new Set(many(5_000, (n) => `text ${n}`)),
-    change: (set: Set<string>, n) => new Set([...set, `new ${n}`]),
-    atMost: 8_000,
-  } satisfies Shape<Set<string>>,
-];
 
 async function sizeOfAgent(saver: CheckpointSaver, turns: number): Promise<number> {
   const thread_id = `${turns} turns`;

@@ -122,10 +122,9 @@ export class PieceEncoder {
   #record(object: object, stream: string, to: Destination): JsonValue | undefined {
     if (Object.getPrototypeOf(object) !== Object.prototype) return undefined;
     const keys = Object.keys(object);
-    if (keys.length < LONG_LIST || Reflect.ownKeys(object).some(isRefused)) return undefined;
-    const members = object as Record<string, unknown>;
+    if (keys.length < LONG_LIST || holdsRefused(object)) return undefined;
     const list: unknown[] = [];
-    for (const key of keys) list.push(key, members[key]);
+    for (const key of keys) list.push(key, (object as Record<string, unknown>)[key]);
     return { [TAG]: RECORD, v: this.#list(list, { stream, to, pathOf: (i) => `.${list[i - (i % 2)]}` }) as JsonValue };
   }
 
@@ -294,9 +293,9 @@ function isWorthAName(element: unknown): boolean {
   return typeof element === "string" ? element.length > INLINE_BYTES : isObject(element);
 }
 
-/** The ordinary encoding says of which members it can't be, and why. */
-function isRefused(key: string | symbol): boolean {
-  return typeof key === "symbol" || key === "__proto__";
+/** Members of which the ordinary encoding says that they can't be stored. */
+function holdsRefused(object: object): boolean {
+  return Object.hasOwn(object, "__proto__") || Object.getOwnPropertySymbols(object).length > 0;
 }
 
 /** What most channels hold at most steps: nothing, or a list that only grew. Its length need not be counted. */
