@@ -6,6 +6,7 @@ import type { ListEntry } from "../src/checkpoint/list-entries.ts";
 import { type Destination, PieceEncoder } from "../src/checkpoint/piece-encoder.ts";
 import { PieceMemory } from "../src/checkpoint/piece-memory.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
+import { openStorage } from "../src/open-storage.ts";
 import type { Tx } from "../src/sql/statement.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
 
@@ -82,18 +83,21 @@ describe.each(savers)("pieces on $name", ({ run }) => {
       expect(await read(saver, at)).toEqual({ list: [...list, { new: LONG }] });
     }));
 
-  it("that only name others are known after a reload", () =>
+  it("that are texts, or only name others, are known after a reload", () =>
     run(async ({ db, saver, another }) => {
       const list: unknown[] = Array.from({ length: 1_000 }, (_, n) => (n % 2 === 0 ? n - 500 : `text ${n}`));
       list.push(-0, Number.NaN, 2n, true, null, undefined);
-      let at = await put(saver, "t", { list });
+      const texts = Array.from({ length: 20 }, (_, n) => `${n} ${LONG.repeat(3)}`);
+      const files = Object.fromEntries(texts.map((text, n) => [n, text]));
+      let at = await put(saver, "t", { list, texts, files });
       const before = await countRows(db, "pieces");
-      expect(before).toBeGreaterThan(10);
+      expect(before).toBeGreaterThan(30);
       const other = another();
-      const held = (await other.getTuple(at.config))?.checkpoint.channel_values["list"] as unknown[];
-      at = await put(other, at, { list: [...held, "more"] });
+      const held = (await other.getTuple(at.config))?.checkpoint.channel_values as { list: unknown[] };
+      const next = { ...held, list: [...held.list, "more"] };
+      at = await put(other, at, next);
       expect((await countRows(db, "pieces")) - before).toBeLessThanOrEqual(2);
-      expect(await read(saver, at)).toEqual({ list: [...list, "more"] });
+      expect(await read(saver, at)).toEqual({ list: [...list, "more"], texts, files });
     }));
 
   it("a read whose checkpoint is pruned under its hands gives the thread as it is then", () => {
@@ -170,6 +174,18 @@ describe.each(savers)("pieces on $name", ({ run }) => {
       expect(await expiry()).toBeGreaterThanOrEqual(set);
       expect(await saver.sweepExpired()).toEqual([]);
     }));
+});
+
+describe("a state of very many objects", () => {
+  it("is stored and read", async () => {
+    const storage = await openStorage("memory");
+    const saver = await storage.getCheckpointer();
+    const list = Array.from({ length: 130_000 }, (_, n) => ({ n }));
+    const wide = Object.fromEntries(list.map(({ n }) => [`key ${n}`, 1]));
+    const at = await put(saver, "t", { list, inside: [{ wide }] });
+    expect(await read(saver, at)).toEqual({ list, inside: [{ wide }] });
+    await storage.close();
+  });
 });
 
 describe("the encoding of a list", () => {

@@ -60,4 +60,22 @@ export const shapes = [
     change: (set: Set<string>, n) => new Set([...set, `new ${n}`]),
     atMost: 8_000,
   } satisfies Shape<Set<string>>,
+  {
+    name: "a list of times that slides",
+    begin: () => many(5_000, (n) => new Date(n * 60_000).toISOString()),
+    change: (list: string[], n) => [...list.slice(1), new Date((5_000 + n) * 60_000).toISOString()],
+    atMost: 8_000,
+  } satisfies Shape<string[]>,
+  {
+    name: "a Map of a list that grows",
+    begin: () => new Map([["list", many(1_000, small)]]),
+    change: (map: Map<string, object[]>, n) => new Map([["list", [...(map.get("list") ?? []), small(-n)]]]),
+    atMost: 1_000,
+  } satisfies Shape<Map<string, object[]>>,
+  {
+    name: "a map of lists of which one grows",
+    begin: () => byKey(100, (n) => many(20, (i) => small(100 * n + i))),
+    change: (map: Record<string, object[]>, n) => ({ ...map, "key 7": [...(map["key 7"] ?? []), small(-n)] }),
+    atMost: 10_000,
+  } satisfies Shape<Record<string, object[]>>,
 ];

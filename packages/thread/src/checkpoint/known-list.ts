@@ -1,6 +1,6 @@
 import { isUnchanged, type Shadow } from "./shadow.ts";
 
-/** What is stored, as which piece, and what it looked like then; a text or a number has no shadow to compare. */
+/** What is stored, as which piece, and what it looked like then; a text has no shadow to compare. */
 export interface Known {
   id: number;
   shadow: Shadow;

@@ -107,7 +107,7 @@ function* markRows(
   }
 }
 
-/** The encodings of whole channels and the continuations of long lists name further pieces. */
+/** The encodings of whole channels and the groups of long lists name further pieces. */
 function* markNested(dialect: Dialect, lineage: number, marked: Marks): Tx<void> {
   for (let wanted = marked.takeUnread(); wanted.length > 0; wanted = marked.takeUnread()) {
     for (let i = 0; i < wanted.length; i += PORTION) {

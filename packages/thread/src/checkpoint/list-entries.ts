@@ -101,11 +101,14 @@ function codeOfNumber(value: number): number {
   return (value / 2 ** 32) ^ value ^ ((value % 1) * 2 ** 31);
 }
 
-/** All of a long text would be too much. What is no text is the same as any other. */
+/** What stands in a list itself is short, or begins with what tells it from others. */
+const LOOKED_AT = 200;
+
 function codeOfText(value: JsonValue): number {
-  if (typeof value !== "string") return 1;
-  let code = value.length;
-  for (let i = Math.max(0, value.length - 8); i < value.length; i++) code = Math.imul(code, 31) + value.charCodeAt(i);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const length = Math.min(text.length, LOOKED_AT);
+  let code = text.length;
+  for (let i = 0; i < length; i++) code = Math.imul(code, 31) + text.charCodeAt(i);
   return code;
 }
 

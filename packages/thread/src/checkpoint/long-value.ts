@@ -21,6 +21,7 @@ function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (typeof value !== "object" || value === null) return room - String(value).length;
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return room - value.byteLength;
+  if (value instanceof Error) return room - value.message.length - (value.stack?.length ?? 0);
   const members = value instanceof Map || value instanceof Set ? [...value] : value;
   let left = room - 2;
   for (const [key, member] of Object.entries(members)) {

@@ -3,7 +3,7 @@ import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
 import type { Statement, Tx } from "../sql/statement.ts";
 import { decodeValue } from "./decode.ts";
-import { encodeValue, TAG } from "./encode.ts";
+import { RECORD, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { messageName } from "./langchain-class.ts";
 import { ENTRIES_OF_LIST, LIST, type ListEntry } from "./list-entries.ts";
@@ -23,8 +23,9 @@ export class PieceDecoder {
   readonly #db: Database;
   readonly #lineage: number;
   readonly #where: string;
+  readonly #stored = new Map<number, PieceRow["value"]>();
   readonly #json = new Map<number, JsonValue>();
-  readonly #values = new Map<number, { value: unknown; isLeaf: boolean }>();
+  readonly #values = new Map<number, { value: unknown }>();
   readonly #memory: PieceMemory | undefined;
   #resolved = 0;
 
@@ -49,11 +50,13 @@ export class PieceDecoder {
     while (wanted.size > 0) {
       const next = new Ranges();
       for (const { id, value } of yield* this.#read(wanted)) {
-        const json = parseJson(value, `${this.#where}: piece ${id}`);
+        const json = this.#parse(id, value);
+        const named = next.size;
+        this.#stored.set(id, value);
         this.#json.set(id, json);
-        // Objects are known again by themselves, what only names them by what it says.
-        if ((json as Tagged | null)?.[TAG] === ENTRIES_OF_LIST) this.#memory?.rememberContent(contentHash(value), id);
         visitReferences(json, next);
+        // Objects are known again by themselves; texts, and what names others, by what they say.
+        if (next.size > named || !isKnownByItself(json)) this.#memory?.rememberContent(contentHash(value), id);
       }
       wanted = next.without(this.#json);
     }
@@ -71,7 +74,7 @@ export class PieceDecoder {
   /** The numbers of the elements of a list, without their contents; inline ones as they stand. */
   *elements(entries: readonly ListEntry[]): Generator<number | { v: JsonValue }> {
     for (const entry of entries) {
-      if (typeof entry === "number") yield* this.elements((this.#stored(entry) as Tagged)["e"] as ListEntry[]);
+      if (typeof entry === "number") yield* this.elements((this.#jsonOf(entry) as Tagged)["e"] as ListEntry[]);
       else if (Array.isArray(entry)) for (let i = 0; i < entry[1]; i++) yield entry[0] + i;
       else yield entry;
     }
@@ -88,7 +91,7 @@ export class PieceDecoder {
   entriesOf(json: JsonValue | undefined): ListEntry[] | undefined {
     if (json === undefined || (Array.isArray(json) && json.length === 0)) return [];
     if (json === null || typeof json !== "object" || Array.isArray(json)) return undefined;
-    if (json[TAG] === PIECE) return this.entriesOf(this.#stored(json["p"] as number));
+    if (json[TAG] === PIECE) return this.entriesOf(this.#jsonOf(json["p"] as number));
     return json[TAG] === LIST ? (json["e"] as ListEntry[]) : undefined;
   }
 
@@ -98,8 +101,11 @@ export class PieceDecoder {
 
   list(entries: readonly ListEntry[]): unknown[] {
     const list: unknown[] = [];
+    const seen = new Set<number>();
     for (const element of this.elements(entries)) {
-      list.push(typeof element === "number" ? this.#piece(element) : this.#inlined(element));
+      if (typeof element === "number") list.push(this.#piece(element, seen.has(element)));
+      else list.push(this.#inlined(element));
+      if (typeof element === "number") seen.add(element);
     }
     return list;
   }
@@ -109,20 +115,26 @@ export class PieceDecoder {
     return this.decode(structuredClone(element.v));
   }
 
-  #piece(id: number): unknown {
+  /** `isTwin`: it stands in the same list already, and was another object there. */
+  #piece(id: number, isTwin = false): unknown {
     const known = this.#values.get(id);
-    if (known && isSameEverywhere(known.value)) return known.value;
+    if (known && isSameEverywhere(known.value) && !(isTwin && isObject(known.value))) return known.value;
     const before = this.#resolved;
-    const value = known ? decodeValue(encodeValue(known.value, this.#where)) : this.decode(this.#stored(id));
-    const isLeaf = known?.isLeaf ?? this.#resolved === before;
+    const json = this.#jsonOf(id);
+    // Decoding uses the JSON up.
+    const value = this.decode(known ? this.#parse(id, this.#stored.get(id) as string) : json);
     // What is made of other pieces is never named as a whole.
-    const shadow = isLeaf && this.#memory && isObject(value) && shadowOf(value);
+    const shadow = this.#resolved === before && this.#memory && isObject(value) && shadowOf(value);
     if (shadow) this.#memory?.remember(value as object, { id, shadow });
-    if (!known) this.#values.set(id, { value, isLeaf });
+    if (!known) this.#values.set(id, { value });
     return value;
   }
 
-  #stored(id: number): JsonValue {
+  #parse(id: number, value: PieceRow["value"]): JsonValue {
+    return parseJson(value, `${this.#where}: piece ${id}`);
+  }
+
+  #jsonOf(id: number): JsonValue {
     const json = this.#json.get(id);
     if (json === undefined) {
       throw new MissingPiece("corrupt_data", `${this.#where}: piece ${id} of lineage ${this.#lineage} is missing`, {
@@ -168,9 +180,16 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** A message is itself wherever it is held. Of other objects only the contents were equal: who changes one must not change both. */
+/** Lists and groups of lists are made anew at each step, though they name nothing but what stands in them. */
+const MADE_ANEW = new Set<JsonValue | undefined>([LIST, ENTRIES_OF_LIST, RECORD]);
+
+function isKnownByItself(json: JsonValue): boolean {
+  return isObject(json) && !MADE_ANEW.has((json as Tagged)[TAG]);
+}
+
+/** A message is known by its id wherever it is held. Of other objects only the contents were equal: who changes one must not change both. */
 function isSameEverywhere(value: unknown): boolean {
-  return !isObject(value) || messageName(value) !== undefined;
+  return !isObject(value) || (messageName(value) !== undefined && (value as { id?: unknown }).id !== undefined);
 }
 
 interface PieceRow {

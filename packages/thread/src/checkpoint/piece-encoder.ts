@@ -88,16 +88,12 @@ export class PieceEncoder {
 
   /** A pending write. */
   encodeWrite(value: unknown, to: Destination): JsonValue {
-    return this.#asPiece(this.#encode(value, to, 0), INLINE_WRITE_BYTES);
+    return this.#asPiece(this.#encode(value, to, 0, true), INLINE_WRITE_BYTES);
   }
 
   /** What a channel holds. */
   encodeChannel(value: unknown, to: Destination): JsonValue {
-    return this.#encodeMember(value, to, 0);
-  }
-
-  #encodeMember(value: unknown, to: Destination, depth: number): JsonValue {
-    return this.#asPiece(this.#encode(value, to, depth), INLINE_BYTES);
+    return this.#asPiece(this.#encode(value, to, 0, true), INLINE_BYTES);
   }
 
   /** What is long becomes a piece. */
@@ -108,12 +104,12 @@ export class PieceEncoder {
   }
 
   /** Of a value so deep inside of what is written. Its members are named, where that is shorter. */
-  #encode(value: unknown, to: Destination, depth: number): JsonValue {
+  #encode(value: unknown, to: Destination, depth: number, isChannel = false): JsonValue {
     return encodeValue(value, to.where, (member, below, key) => {
       if (depth + below > SHARED_DEPTH) return undefined;
       if (typeof member === "string") return { [TAG]: PIECE, p: this.#byContent(toBytes(member), "") };
       const stream = `${to.ns}/${key || to.channel}`;
-      if (Array.isArray(member)) return this.#list(member, { stream, to, isChannel: depth + below === 0 });
+      if (Array.isArray(member)) return this.#list(member, { stream, to, isChannel: isChannel && below === 0 });
       return this.#record(member, stream, to) ?? (below > 0 ? this.#object(member, to, depth + below) : undefined);
     });
   }
@@ -236,7 +232,9 @@ export class PieceEncoder {
     if (!isMessage && Object.getPrototypeOf(member) !== Object.prototype) return undefined;
     if (isComposite(member)) return undefined;
     // A map of what is stored (files, say) only names it; the same in a channel and in the sends that carry it along.
-    if (!isMessage && (this.#holdsKnown(member) || holdsLong(member))) return this.#encodeMember(member, to, depth);
+    if (!isMessage && (this.#holdsKnown(member) || holdsLong(member))) {
+      return this.#asPiece(this.#encode(member, to, depth), INLINE_BYTES);
+    }
     const json = encodeValue(member, to.where);
     return isLong(member) ? { [TAG]: PIECE, p: this.#storeObject(member, json, "").id } : json;
   }
@@ -311,7 +309,8 @@ function isSurelyShort(json: JsonValue): boolean {
  * would hold a copy of the conversation.
  */
 function isComposite(value: object, depth = 0): boolean {
-  if (Array.isArray(value) || messageName(value)) return false;
+  if (Array.isArray(value)) return value.some(isObject);
+  if (messageName(value)) return false;
   return Object.values(value).some((member) => {
     if (Array.isArray(member)) return member.some(isObject);
     return depth < 1 && isObject(member) && isComposite(member, depth + 1);

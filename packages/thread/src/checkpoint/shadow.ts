@@ -78,11 +78,17 @@ function castObject(value: object, isMessage: boolean, shadow: Shadow): boolean 
   const kind = isMessage ? messageKind(keys) : null;
   if (kind !== null) castMessage(object, kind, keys, shadow);
   else if (keys.length === 0) shadow.push(object, EMPTY_OBJECT);
-  else shadow.push(object, OBJECT, keys, ...keys.map((key) => object[key]));
+  else castMembers(object, keys, shadow);
   return keys.every((key) => {
     if (isMessage && isDerivedField(key)) return true;
     return (kind !== null && isToldByMessage(key, object[key])) || castMember(object[key], shadow);
   });
+}
+
+/** One by one: as arguments of one call, very many would be too many. */
+function castMembers(object: Record<string, unknown>, keys: readonly string[], shadow: Shadow): void {
+  shadow.push(object, OBJECT, keys);
+  for (const key of keys) shadow.push(object[key]);
 }
 
 function castArray(array: unknown[], shadow: Shadow): boolean {

@@ -123,6 +123,6 @@ export class WriteBatch {
     call.op = encodeOrForget(knowledge, writer, () => call.encode(encoder));
     call.assumes = encoder.assumes;
     encoder.memory.mergeInto(this.memory);
-    this.pieces.push(...encoder.pieces);
+    for (const piece of encoder.pieces) this.pieces.push(piece);
   }
 }

@@ -100,6 +100,36 @@ export function checkpointMutationContract(open: OpenStorage): void {
     );
 
     it(
+      "equal keys, elements and twins are as many after a read as before, however deep they are",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const hi = () => new HumanMessage("hi");
+        let deep: object = { leaf: true };
+        for (let n = 0; n < 990; n++) deep = { deep };
+        const twin = () => ({
+          ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [n, n])),
+          deep,
+          text: "y".repeat(2_000),
+        });
+        const values: Values = {
+          set: new Set([hi(), hi()]),
+          map: new Map([
+            [hi(), 1],
+            [hi(), 2],
+          ]),
+          list: [hi(), hi()],
+          one: twin(),
+          two: twin(),
+        };
+        const at = await put(saver, "twins", values);
+        const found = await read(await elsewhere(storage, second), at);
+        expect(found).toStrictEqual(comparable(values));
+        const list = found?.["list"] as unknown[];
+        expect(list[0]).not.toBe(list[1]);
+      }),
+    );
+
+    it(
       "an object that two threads hold is changed between their puts",
       withStorage(open, async ({ storage, second }) => {
         const saver = await storage.getCheckpointer();
