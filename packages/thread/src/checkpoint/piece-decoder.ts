@@ -103,9 +103,10 @@ export class PieceDecoder {
     const list: unknown[] = [];
     const seen = new Set<number>();
     for (const element of this.elements(entries)) {
-      if (typeof element === "number") list.push(this.#piece(element, seen.has(element)));
-      else list.push(this.#inlined(element));
-      if (typeof element === "number") seen.add(element);
+      if (typeof element === "number") {
+        list.push(this.#piece(element, seen.has(element)));
+        seen.add(element);
+      } else list.push(this.#inlined(element));
     }
     return list;
   }
@@ -120,9 +121,8 @@ export class PieceDecoder {
     const known = this.#values.get(id);
     if (known && isSameEverywhere(known.value) && !(isTwin && isObject(known.value))) return known.value;
     const before = this.#resolved;
-    const json = this.#jsonOf(id);
     // Decoding uses the JSON up.
-    const value = this.decode(known ? this.#parse(id, this.#stored.get(id) as string) : json);
+    const value = this.decode(known ? this.#parse(id, this.#stored.get(id) as string) : this.#jsonOf(id));
     // What is made of other pieces is never named as a whole.
     const shadow = this.#resolved === before && this.#memory && isObject(value) && shadowOf(value);
     if (shadow) this.#memory?.remember(value as object, { id, shadow });
