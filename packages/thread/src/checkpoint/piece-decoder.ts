@@ -25,6 +25,7 @@ export class PieceDecoder {
   readonly #where: string;
   readonly #stored = new Map<number, PieceRow["value"]>();
   readonly #json = new Map<number, JsonValue>();
+  readonly #used = new Set<number>();
   readonly #values = new Map<number, { value: unknown }>();
   readonly #memory: PieceMemory | undefined;
   #resolved = 0;
@@ -72,9 +73,12 @@ export class PieceDecoder {
   }
 
   /** The numbers of the elements of a list, without their contents; inline ones as they stand. */
-  *elements(entries: readonly ListEntry[]): Generator<number | { v: JsonValue }> {
+  *elements(
+    entries: readonly ListEntry[],
+    group = (id: number) => this.#jsonOf(id),
+  ): Generator<number | { v: JsonValue }> {
     for (const entry of entries) {
-      if (typeof entry === "number") yield* this.elements((this.#jsonOf(entry) as Tagged)["e"] as ListEntry[]);
+      if (typeof entry === "number") yield* this.elements((group(entry) as Tagged)["e"] as ListEntry[], group);
       else if (Array.isArray(entry)) for (let i = 0; i < entry[1]; i++) yield entry[0] + i;
       else yield entry;
     }
@@ -99,21 +103,17 @@ export class PieceDecoder {
     return this.#piece(id);
   }
 
+  /** Uses up what stands in the entries themselves. */
   list(entries: readonly ListEntry[]): unknown[] {
     const list: unknown[] = [];
     const seen = new Set<number>();
-    for (const element of this.elements(entries)) {
+    for (const element of this.elements(entries, (id) => this.#unused(id))) {
       if (typeof element === "number") {
         list.push(this.#piece(element, seen.has(element)));
         seen.add(element);
-      } else list.push(this.#inlined(element));
+      } else list.push(this.decode(element.v));
     }
     return list;
-  }
-
-  #inlined(element: { v: JsonValue }): unknown {
-    if (typeof element.v !== "object") return element.v;
-    return this.decode(structuredClone(element.v));
   }
 
   /** `isTwin`: it stands in the same list already, and was another object there. */
@@ -121,13 +121,19 @@ export class PieceDecoder {
     const known = this.#values.get(id);
     if (known && isSameEverywhere(known.value) && !(isTwin && isObject(known.value))) return known.value;
     const before = this.#resolved;
-    // Decoding uses the JSON up.
-    const value = this.decode(known ? this.#parse(id, this.#stored.get(id) as string) : this.#jsonOf(id));
+    const value = this.decode(this.#unused(id));
     // What is made of other pieces is never named as a whole.
     const shadow = this.#resolved === before && this.#memory && isObject(value) && shadowOf(value);
     if (shadow) this.#memory?.remember(value as object, { id, shadow });
     if (!known) this.#values.set(id, { value });
     return value;
+  }
+
+  /** Decoding builds its value out of the JSON: whoever comes next needs another. */
+  #unused(id: number): JsonValue {
+    if (this.#used.has(id)) return this.#parse(id, this.#stored.get(id) as PieceRow["value"]);
+    this.#used.add(id);
+    return this.#jsonOf(id);
   }
 
   #parse(id: number, value: PieceRow["value"]): JsonValue {

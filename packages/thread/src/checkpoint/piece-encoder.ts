@@ -219,7 +219,7 @@ export class PieceEncoder {
 
   #elementObject(element: object, stream: string, { where, settled }: Destination): Stored | undefined {
     const known = this.memory.find(element);
-    if (known || isComposite(element)) return known;
+    if (known || (isComposite(element) && !(Array.isArray(element) && this.#open.size >= SHARED_DEPTH))) return known;
     // A reducer is about to give this message its id, in place: what is stored now would be no use then.
     if (!settled && messageName(element) && (element as { id?: unknown }).id === undefined) return undefined;
     return this.#storeObject(element, encodeValue(element, where), stream);

@@ -120,6 +120,7 @@ export function checkpointMutationContract(open: OpenStorage): void {
           list: [hi(), hi()],
           one: twin(),
           two: twin(),
+          nested: Array.from({ length: 900 }).reduce<unknown[]>((inner) => [inner], [{ leaf: true }]),
         };
         const at = await put(saver, "twins", values);
         const found = await read(await elsewhere(storage, second), at);

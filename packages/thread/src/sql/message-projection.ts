@@ -141,7 +141,7 @@ function fold(steps: readonly Step[], decoder: PieceDecoder): Map<string, Wanted
 /** Undefined where all of them have to be looked at. One without an id is another one in each state. */
 function addedMessages(decoder: PieceDecoder, before: ListEntry[] | undefined, now: ListEntry[] | undefined) {
   const entries = before && now && addedTo(before, now);
-  const added = entries && decoder.list(entries);
+  const added = entries && decoder.list(structuredClone(entries));
   return added?.every(isNamed) ? added : undefined;
 }
 
