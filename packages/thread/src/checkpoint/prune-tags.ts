@@ -1,5 +1,5 @@
-import { type Dialect, placeholders } from "../sql/dialect.ts";
-import type { SqlValue, Statement } from "../sql/statement.ts";
+import { type Dialect, prepared } from "../sql/dialect.ts";
+import type { Statement } from "../sql/statement.ts";
 
 interface Row {
   seq: number;
@@ -34,20 +34,20 @@ interface Retag {
 /** What was written after a checkpoint that goes counts as written after the nearest one before it that stays. */
 export function retag(dialect: Dialect, { thread, thread_id, gone, ancestorOf }: Retag): Statement[] {
   const byTag = Map.groupBy(gone, (row) => ancestorOf(row)?.checkpoint_id ?? null);
-  const one = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   return [...byTag].flatMap(([tag, rows]) => {
     const ids = JSON.stringify(rows.map(({ checkpoint_id }) => checkpoint_id));
     return [
-      one(
+      prepared(
+        dialect,
         `update artifact_versions set checkpoint_id = ? where checkpoint_id in (${dialect.eachText}) and artifact_id in (
            select a.id from artifacts a join sessions s on s.id = a.session_id where s.thread_id = ?)`,
         [tag, ids, thread_id],
       ),
-      one(`update memory_changes set checkpoint_id = ? where thread = ? and checkpoint_id in (${dialect.eachText})`, [
-        tag,
-        thread,
-        ids,
-      ]),
+      prepared(
+        dialect,
+        `update memory_changes set checkpoint_id = ? where thread = ? and checkpoint_id in (${dialect.eachText})`,
+        [tag, thread, ids],
+      ),
     ];
   });
 }

@@ -1,6 +1,6 @@
 import type { SqlContext } from "../sql/context.ts";
 import type { Database } from "../sql/database.ts";
-import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { type Dialect, placeholders, prepared } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
@@ -99,7 +99,7 @@ function* pruneThread(
     bytes += sumOf(yield* all(removal(dialect, pk, gone.slice(i, i + PORTION))));
   yield* all(retag(dialect, { thread: pk, thread_id, gone: gone.filter(({ ns }) => ns === ""), ancestorOf }));
   const staying = checkpoints.filter((row) => kept.has(row.seq) && row.parent_id !== null);
-  yield* all(staying.flatMap((row) => relink(run, pk, row, ancestorOf(row)?.checkpoint_id ?? null)));
+  yield* all(staying.flatMap((row) => relink(dialect, pk, row, ancestorOf(row)?.checkpoint_id ?? null)));
   const swept = yield* sweepLineage(dialect, found.lineage);
   bytes += swept.bytes;
   // Forks share pieces, and who wrote one is not kept: what is freed may be more than the thread counted.
@@ -172,15 +172,16 @@ function bodyOf({ body, checkpoint_id }: Row): CheckpointBody {
 
 function removal(dialect: Dialect, pk: number, rows: readonly Row[]): Statement[] {
   const seqs = JSON.stringify(rows.map(({ seq }) => seq));
-  const one = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   return [
-    one(
+    prepared(
+      dialect,
       `delete from checkpoint_writes where thread = ? and (ns, checkpoint_id) in (
          select ns, checkpoint_id from checkpoints where thread = ? and seq in (${dialect.eachNumber}))
        returning 8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value) as bytes`,
       [pk, pk, seqs],
     ),
-    one(
+    prepared(
+      dialect,
       `delete from checkpoints where thread = ? and seq in (${dialect.eachNumber})
        returning 8 + length(ns) + length(checkpoint_id) + coalesce(length(parent_id), 0) + length(body) + length(metadata)
          + coalesce(length(snapshot), 0) as bytes`,
@@ -190,13 +191,7 @@ function removal(dialect: Dialect, pk: number, rows: readonly Row[]): Statement[
 }
 
 /** A checkpoint whose parent went names its nearest ancestor that stays, so the tree hangs together. */
-function relink(
-  run: (sql: string, params: SqlValue[]) => Statement,
-  pk: number,
-  { seq, parent_id }: Row,
-  ancestor: string | null,
-): Statement[] {
-  return ancestor === parent_id
-    ? []
-    : [run("update checkpoints set parent_id = ? where thread = ? and seq = ?", [ancestor, pk, seq])];
+function relink(dialect: Dialect, pk: number, { seq, parent_id }: Row, ancestor: string | null): Statement[] {
+  const sql = "update checkpoints set parent_id = ? where thread = ? and seq = ?";
+  return ancestor === parent_id ? [] : [prepared(dialect, sql, [ancestor, pk, seq])];
 }
