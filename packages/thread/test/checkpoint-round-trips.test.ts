@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
+import { createMessageStore } from "../src/sql/message-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
 
@@ -77,5 +78,46 @@ describe.each(savers)("flights to the database on $name", ({ run }) => {
       expect(statements).toEqual([db.dialect.changesInWith ? 1 : 4]);
       expect(await read(saver, next)).toEqual({ list });
     }, counted);
+  });
+
+  it("of a very long list it looks at what was stored before while the database is at work, once", () => {
+    const confirmed: boolean[] = [];
+    const watched = (db: Database): Database => ({
+      ...db,
+      atomic: (all, writer, confirm) => {
+        confirmed.push(confirm !== undefined);
+        return db.atomic(all, writer, confirm);
+      },
+    });
+    return run(async ({ db, ctx, saver, another }) => {
+      const { id, thread_id } = await createSessionStore(ctx).createSession({});
+      const list = Array.from({ length: 500 }, (_, n) => new HumanMessage({ id: `${n}`, content: `Message ${n}` }));
+      const options = { signal: new AbortController().signal, durability: "sync" } as const;
+      const first = await put(saver, thread_id, { messages: list }, options);
+      const pieces = await countRows(db, "pieces");
+      confirmed.length = 0;
+
+      list.push(new HumanMessage({ id: "500", content: "One more" }));
+      const second = await put(saver, first, { messages: list }, options);
+      expect(confirmed).toEqual([db.isElsewhere]);
+      expect(await countRows(db, "pieces")).toBe(pieces + 1);
+
+      (list[250] as HumanMessage).content = "Changed";
+      list.push(new HumanMessage({ id: "501", content: "And one" }));
+      const third = await put(saver, second, { messages: list }, options);
+      // What was on its way was taken back: of it no piece has remained.
+      expect(confirmed.slice(1)).toEqual(db.isElsewhere ? [true] : []);
+      expect(await countRows(db, "pieces")).toBe(pieces + 3);
+      expect((await read(another(), third))?.["messages"]).toHaveProperty("250.content", "Changed");
+      expect((await read(another(), second))?.["messages"]).toHaveProperty("250.content", "Message 250");
+      const { messages } = await createMessageStore(ctx).getMessagesBySession(id, {
+        order: "asc",
+        limit: 1,
+        offset: 250,
+      });
+      expect(messages).toMatchObject([{ content: "Changed" }]);
+      const fourth = await put(saver, third, { messages: [...list, new HumanMessage("The end")] }, options);
+      expect((await read(another(), fourth))?.["messages"]).toHaveLength(503);
+    }, watched);
   });
 });

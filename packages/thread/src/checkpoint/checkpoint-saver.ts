@@ -32,7 +32,7 @@ import { StrictSerializer, toBytes } from "./serializer.ts";
 import { setThreadTtl, sweepExpired } from "./thread-ttl.ts";
 import { ThreadWriter } from "./thread-writer.ts";
 import { nextVersion } from "./version.ts";
-import type { Encode } from "./write-batch.ts";
+import type { Encode, Urgency } from "./write-batch.ts";
 import type { WriteOp } from "./write-op.ts";
 
 export interface CheckpointSaverOptions {
@@ -98,8 +98,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const seen = ns !== "" ? undefined : goesOn ? (parent_id ?? null) : this.#seen.find(writer, thread_id);
     const snapshot = (ns === "" ? writer.lease?.snapshot?.() : undefined) ?? null;
     let events: NewEvent[] | undefined;
-    const waits = !isPipelined(writer, ns, checkpoint);
-    const written = hand(thread, writer, waits, (encoder) => {
+    const written = hand(thread, writer, urgencyOf(checkpoint, ns, writer, config), (encoder) => {
       const where = `Thread ${thread_id}, checkpoint ${checkpoint.id}`;
       const parent = parent_id ? thread.channelsOf(ns, parent_id) : undefined;
       const body = encodeBody({
@@ -213,7 +212,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
     const writer = writerOf(config);
-    await hand(this.#thread(thread_id), writer, !writer.lease?.pipelined, (encoder) => ({
+    await hand(this.#thread(thread_id), writer, writer.lease?.pipelined ? "later" : "soon", (encoder) => ({
       writes: writes.map(([channel, value], position) => {
         const where = `Thread ${thread_id}, write to ${channel}`;
         const json = encoder.encodeWrite(value, { where, ns, channel, settled: false });
@@ -250,11 +249,18 @@ function isPipelined({ lease }: Writer, ns: string, checkpoint: Checkpoint): boo
   return typeof pipelined === "boolean" ? pipelined : ns === "" && pipelined(checkpoint);
 }
 
+function urgencyOf(checkpoint: Checkpoint, ns: string, writer: Writer, config: RunnableConfig): Urgency {
+  if (isPipelined(writer, ns, checkpoint)) return "later";
+  // Beside a subgraph other nodes of its parent may be at work.
+  return ns === "" && (config as { durability?: unknown }).durability === "sync" ? "awaited" : "soon";
+}
+
 /** Resolves when the write is durable, or at once if nobody waits for that. */
-function hand(thread: ThreadWriter, writer: Writer, waits: boolean, encode: Encode): Promise<void> | undefined {
-  if (waits) return thread.write(writer, encode);
+function hand(thread: ThreadWriter, writer: Writer, urgency: Urgency, encode: Encode): Promise<void> | undefined {
+  const written = thread.write(writer, encode, urgency);
+  if (urgency !== "later") return written;
   // A failure is told to the lease, and to whatever comes next under it.
-  thread.write(writer, encode, "later").catch(() => undefined);
+  written.catch(() => undefined);
   return undefined;
 }
 

@@ -36,6 +36,9 @@ const INLINE_WRITE_BYTES = 1_000;
 /** From this length on it pays to remember where each element stood. */
 const REMEMBERED_LIST = 16;
 
+/** So many elements take longer to look through than a database elsewhere takes to be told to wait for that. */
+const VERY_LONG_LIST = 400;
+
 /** Of a text, which nobody can change. */
 const NO_SHADOW: Known["shadow"] = [];
 
@@ -58,6 +61,8 @@ export interface LongLists {
   lists: Map<string, KnownList> | undefined;
   /** Where to note down what pending writes took for unchanged; without it, everything is compared at once. */
   assumed?: AssumedLists | undefined;
+  /** A checkpoint takes very long ones for unchanged, too. */
+  looksLater?: boolean;
 }
 
 /** Encodes the values of one write. What it finds out is on top of `below` until the write is committed. */
@@ -70,15 +75,17 @@ export class PieceEncoder {
   readonly #runs = new Map<string, readonly [number, number][]>();
   readonly #lists: Map<string, KnownList> | undefined;
   readonly #assumed: AssumedLists | undefined;
+  readonly #looksLater: boolean;
   /** Lists that this encoder has gone through: nothing can have changed them since. */
   readonly #checked = new Map<KnownList, number>();
   /** Elements that are being encoded member by member. */
   readonly #open = new Set<object>();
 
-  constructor(below: PieceMemory, { lists, assumed }: LongLists = { lists: undefined }) {
+  constructor(below: PieceMemory, { lists, assumed, looksLater = false }: LongLists = { lists: undefined }) {
     this.memory = new PieceMemory(below);
     this.#lists = lists;
     this.#assumed = assumed;
+    this.#looksLater = looksLater;
   }
 
   /** The pieces of a channel that is a list, element by element, if it holds nothing else. */
@@ -159,14 +166,14 @@ export class PieceEncoder {
     return entries;
   }
 
-  /** How many elements, from the first on, are those that were stored; of a pending write that may be an assumption. */
+  /** How many elements, from the first on, are those that were stored; that may be an assumption. */
   #kept(before: KnownList, list: readonly unknown[], { settled }: Destination): number {
     const same = before.sameUpTo(list);
     const assumed = this.#assumed?.assumedOf(before) ?? 0;
     // What was assumed of places that this list fills otherwise could not be looked at any more.
     if (same < assumed) this.#assumed?.settle(before);
     if (same <= (this.#checked.get(before) ?? 0)) return same;
-    if (!settled && this.#assumed) {
+    if (this.#assumed && (!settled || (this.#looksLater && same >= VERY_LONG_LIST))) {
       this.#assumed.assume(before, same);
       this.assumes = true;
       return same;

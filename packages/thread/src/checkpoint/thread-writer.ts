@@ -32,6 +32,8 @@ const CHECKPOINTS_KNOWN = 64;
 
 /** Stands for "the guard found no row" until it is explained. */
 const REFUSED = new AppError("concurrent_writer", "The write was refused");
+/** What was on its way is not what the values are: they were encoded once more. */
+const CHANGED = new AppError("concurrent_writer", "The values were changed");
 
 interface Sent {
   results: readonly QueryResult[];
@@ -123,7 +125,7 @@ export class ThreadWriter implements LeasedWrites {
     if (who && this.#failed.has(who)) throw this.#failed.get(who);
     if (writer.lease) writer.lease.writes = this;
     const batch = this.#batchFor(writer);
-    this.#rememberCheckpoint(batch.add(encode, urgency));
+    batch.add(encode, urgency);
     return batch.result;
   }
 
@@ -151,10 +153,15 @@ export class ThreadWriter implements LeasedWrites {
     const before = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
     const knowledge = before?.knowledge ?? this.#knowledge;
     const memory = new PieceMemory(before?.memory ?? knowledge.memory);
-    // Others may build on it from here on.
-    this.#open?.compare();
+    // Others may build on them from here on.
+    for (const one of this.#unfinished) one.compare();
     this.#open?.release();
-    const batch = new WriteBatch(writer, knowledge, memory, this.#ctx.now());
+    const batch = new WriteBatch({
+      ...{ writer, knowledge, memory },
+      created_at: this.#ctx.now(),
+      isElsewhere: this.#ctx.db.isElsewhere,
+      onEncoded: (op) => this.#rememberCheckpoint(op),
+    });
     batch.result = this.#run(batch, before, this.#unfinished.at(-1)?.result);
     // Whoever asked for the write sees its failure; this only keeps Node from calling it unhandled in between.
     batch.result.catch(() => undefined);
@@ -167,9 +174,7 @@ export class ThreadWriter implements LeasedWrites {
     await batch.gathered;
     if (previous) await previous.catch(() => undefined); // its failure is told to those who asked for it
     if (this.#open === batch) this.#open = undefined;
-    batch.compare();
     try {
-      batch.throwIfFailed();
       await before?.result;
       if (batch.ops.length > 0) await this.#commitUnlessRefused(batch);
     } catch (error) {
@@ -194,7 +199,7 @@ export class ThreadWriter implements LeasedWrites {
         if (isDifference(error))
           batch.leaving = undefined; // it is dealt with once the rest is stored
         else if (error === REFUSED) await this.#amend(batch);
-        else throw error;
+        else if (error !== CHANGED) throw error;
       }
     }
   }
@@ -208,7 +213,7 @@ export class ThreadWriter implements LeasedWrites {
 
   #encodeAgain(batch: WriteBatch): void {
     this.#forget();
-    for (const op of batch.encodeAgain(this.#knowledge)) this.#rememberCheckpoint(op);
+    batch.encodeAgain(this.#knowledge);
   }
 
   #rememberCheckpoint({ checkpoint }: WriteOp): void {
@@ -216,6 +221,8 @@ export class ThreadWriter implements LeasedWrites {
   }
 
   async #commit(batch: WriteBatch): Promise<void> {
+    if (!(this.#ctx.db.isElsewhere && isKnownBeforehand(batch))) batch.compare();
+    batch.throwIfFailed();
     const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.#thread_id, batch.created_at)];
     const { results, events, left } = await this.#send([...opening, ...this.#statements(batch)], batch);
     const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
@@ -243,8 +250,8 @@ export class ThreadWriter implements LeasedWrites {
     const { db } = this.#ctx;
     const events = batch.ops.flatMap((op) => op.events ?? []);
     try {
-      if (rebuiltSessions(batch.ops).size === 0 && !batch.leaving)
-        return { results: await db.atomic(statements, this.#thread_id), events };
+      if (isKnownBeforehand(batch))
+        return { results: await db.atomic(statements, this.#thread_id, confirmation(batch)), events };
       return await db.transaction(() => this.#body(statements, batch, events), this.#thread_id);
     } catch (error) {
       throw error instanceof AppError ? error : storageError(error, `Thread ${this.#thread_id}`);
@@ -295,4 +302,19 @@ export class ThreadWriter implements LeasedWrites {
     this.#knowledge = noKnowledge();
     this.#channels.clear();
   }
+}
+
+/** Nothing has to be read before it can be written. */
+function isKnownBeforehand({ ops, leaving }: WriteBatch): boolean {
+  return rebuiltSessions(ops).size === 0 && !leaving;
+}
+
+/** Looks whether the batch still is what was sent of it, if that was not done before. */
+function confirmation(batch: WriteBatch): (() => void) | undefined {
+  if (!batch.assumes) return undefined;
+  const { revision } = batch;
+  return () => {
+    batch.compare();
+    if (batch.revision !== revision) throw CHANGED;
+  };
 }

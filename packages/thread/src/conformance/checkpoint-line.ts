@@ -21,6 +21,8 @@ export interface PutOptions {
   configurable?: Record<string, unknown>;
   signal?: AbortSignal;
   step?: number;
+  /** "sync" for a graph that stands still until the checkpoint is stored. */
+  durability?: "sync" | "async";
 }
 
 /** Puts a checkpoint as LangGraph does: as the first of a thread, or after another one. */
@@ -30,7 +32,7 @@ export async function put(
   values: Values,
   options: PutOptions = {},
 ): Promise<Point> {
-  const { changed = Object.keys(values), ns = "", configurable, signal, step = 0 } = options;
+  const { changed = Object.keys(values), ns = "", configurable, signal, step = 0, durability } = options;
   const before: ChannelVersions = typeof after === "string" ? {} : after.checkpoint.channel_versions;
   const newVersions = Object.fromEntries(changed.map((name) => [name, saver.getNextVersion(before[name])]));
   const checkpoint: Checkpoint = {
@@ -39,7 +41,7 @@ export async function put(
     channel_versions: { ...before, ...newVersions },
   };
   const place = typeof after === "string" ? { thread_id: after, checkpoint_ns: ns } : after.config.configurable;
-  const parent = { configurable: { ...place, ...configurable }, ...(signal && { signal }) };
+  const parent = { configurable: { ...place, ...configurable }, ...(signal && { signal }), durability };
   const config = await saver.put(parent, checkpoint, { source: "loop", step, parents: {} }, newVersions);
   return { config, checkpoint };
 }

@@ -8,6 +8,8 @@ import { withStorage } from "./with-storage.ts";
 
 /** Elements are known by identity, and in long lists by place: both must notice. */
 const LENGTHS = [1, 40];
+/** So long that what it holds may be looked at last of all. */
+const VERY_LONG = 450;
 
 /** Where a saver may have noted down what an object was, before it is changed. */
 const MOMENTS: [string, (saver: CheckpointSaver, thread_id: string, values: Values) => Promise<[Point, Values]>][] = [
@@ -64,6 +66,23 @@ export function checkpointMutationContract(open: OpenStorage): void {
         for (const [name, change] of HUMAN_MESSAGE_CHANGES)
           await follows(`human: ${name}`, (list) => change(list[0] as HumanMessage));
       })(),
+    );
+
+    it(
+      "messages in very long lists of a graph that waits for its checkpoints",
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const other = await elsewhere(storage, second);
+        const durability = "sync" as const;
+        const [[, moment]] = MOMENTS as [(typeof MOMENTS)[0]];
+        for (const [name, change] of [...MESSAGE_CHANGES, ["nothing", () => undefined] as const]) {
+          const values = { messages: messages(VERY_LONG) };
+          await expectFollows({ saver, other, name, moment, values, durability }, ({ messages: list }) => {
+            change((list as BaseMessage[]).at(-2) as AIMessage);
+            (list as BaseMessage[]).push(new HumanMessage({ id: "next", content: "next" }));
+          });
+        }
+      }),
     );
 
     it.each(MOMENTS)("maps and sets of many, %s", (_, moment) =>
@@ -165,17 +184,18 @@ export function checkpointMutationContract(open: OpenStorage): void {
       }),
     );
 
-    it(
-      "what changes while the put is on its way is not in it",
+    it.each([3, VERY_LONG])("what changes while the put is on its way is not in it, of %i", (length) =>
       withStorage(open, async ({ storage, second }) => {
         const saver = await storage.getCheckpointer();
-        const first = await put(saver, "late", { messages: messages(3) });
-        const held = messages(3);
+        const held = messages(length);
+        const options = { signal: signalOf({ held }), durability: "async" } as const;
+        const first = await put(saver, "late", { messages: held }, options);
+        held.push(new HumanMessage("one more"));
         const before = structuredClone(comparable({ messages: held }));
-        const pending = put(saver, first, { messages: held });
+        const pending = put(saver, first, { messages: held }, options);
         for (const message of held) message.content = "too late";
         expect(await read(await elsewhere(storage, second), await pending)).toStrictEqual(before);
-      }),
+      })(),
     );
   });
 }
@@ -186,14 +206,18 @@ interface Case {
   name: string;
   moment: (saver: CheckpointSaver, thread_id: string, values: Values) => Promise<[Point, Values]>;
   values: Values;
+  durability?: "sync";
 }
 
-async function expectFollows({ saver, other, name, moment, values }: Case, change: (values: Values) => unknown) {
+async function expectFollows(
+  { saver, other, name, moment, values, durability }: Case,
+  change: (values: Values) => unknown,
+) {
   const before = structuredClone(comparable(values));
   const [first, held] = await moment(saver, name, values);
   change(held);
   const after = structuredClone(comparable(held));
-  const next = await put(saver, first, held, { signal: signalOf(values) });
+  const next = await put(saver, first, held, { signal: signalOf(values), ...(durability && { durability }) });
   expect(await read(other, next), name).toStrictEqual(after);
   expect(await read(other, first), `${name}: the checkpoint before`).toStrictEqual(before);
   expect(after, `${name}: the test changes something`).not.toStrictEqual(before);

@@ -9,6 +9,8 @@ export interface Database {
   readonly dialect: Dialect;
   /** Builds queries; it never runs them. */
   readonly q: Kysely<Tables>;
+  /** It works in a process of its own, while this one goes on. */
+  readonly isElsewhere: boolean;
   /** Between the processes on this database; ends with it. */
   readonly wakeUps: WakeUps;
 
@@ -18,8 +20,11 @@ export interface Database {
    */
   transaction<T>(body: () => Tx<T>, writer?: string): Promise<T>;
 
-  /** As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. */
-  atomic(statements: readonly Statement[], writer?: string): Promise<readonly QueryResult[]>;
+  /**
+   * As `transaction`, for statements known beforehand: one round trip on PostgreSQL, commit included. `confirm` is called
+   * before the commit, at most once for each attempt, where the database is elsewhere while it is at work; its throw undoes all of it.
+   */
+  atomic(statements: readonly Statement[], writer?: string, confirm?: () => void): Promise<readonly QueryResult[]>;
 
   /**
    * Reads committed rows; sees every write this process was told of. With a scope (as text) the database itself keeps

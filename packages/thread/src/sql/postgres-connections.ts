@@ -138,9 +138,37 @@ function isInsert(sql: string): boolean {
   return /^\s*insert\b/i.test(sql);
 }
 
-/** Sends everything at once, then waits for every answer; the first failure is the cause of the later ones. */
-export async function fly(client: pg.PoolClient, queries: readonly Query[]): Promise<QueryResult[]> {
-  const answers = await Promise.allSettled(inOnePacket(client, () => queries.map((query) => client.query(query))));
+/** Sends everything at once, then waits for every answer. */
+export function fly(client: pg.PoolClient, queries: readonly Query[]): Promise<QueryResult[]> {
+  return answersTo(send(client, queries));
+}
+
+/**
+ * Begins, does as the queries say, and commits if `confirm`, which is called while the server is at work, does not throw.
+ * Still one flight: nobody waits for an answer before the commit.
+ */
+export async function flyIfConfirmed(
+  client: pg.PoolClient,
+  queries: readonly Query[],
+  confirm: () => void,
+): Promise<QueryResult[]> {
+  const sent = send(client, ["begin", ...queries]);
+  try {
+    confirm();
+  } catch (error) {
+    await Promise.allSettled([...sent, ...send(client, ["rollback"])]); // a connection that is lost has done it by itself
+    throw error;
+  }
+  return (await answersTo([...sent, ...send(client, ["commit"])])).slice(1, -1);
+}
+
+function send(client: pg.PoolClient, queries: readonly Query[]): Promise<pg.QueryResult>[] {
+  return inOnePacket(client, () => queries.map((query) => client.query(query)));
+}
+
+/** The first failure is the cause of the later ones. */
+async function answersTo(sent: readonly Promise<pg.QueryResult>[]): Promise<QueryResult[]> {
+  const answers = await Promise.allSettled(sent);
   const failed = answers.find((answer) => answer.status === "rejected");
   if (failed) throw failed.reason;
   return answers.map((answer) => toResult((answer as PromiseFulfilledResult<pg.QueryResult>).value));

@@ -4,7 +4,14 @@ import type pg from "pg";
 import type { Database, Failpoint } from "./database.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { isRetryable, storageError } from "./errors.ts";
-import { type ConnectionOptions, fly, PostgresConnections, type Query, withText } from "./postgres-connections.ts";
+import {
+  type ConnectionOptions,
+  fly,
+  flyIfConfirmed,
+  PostgresConnections,
+  type Query,
+  withText,
+} from "./postgres-connections.ts";
 import { createPostgresWakeUps, SEND_NOTICES } from "./postgres-wake-ups.ts";
 import { createPostgresWall } from "./postgres-wall.ts";
 import { type QueryResult, type Statement, statement, type Tx } from "./statement.ts";
@@ -62,9 +69,10 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
   return {
     dialect: postgresDialect,
     q: postgresDialect.queries(),
+    isElsewhere: true,
     wakeUps,
     transaction: (body) => retrying(() => transactions.run(body)),
-    atomic: (statements) => retrying(() => transactions.runAtomic(statements)),
+    atomic: (statements, _writer, confirm) => retrying(() => transactions.runAtomic(statements, confirm)),
     read: async <R>(query: Compilable<R>, scope?: string) => (await readAll([statement(query)], scope))[0]?.rows as R[],
     readAll,
     hasWall: async () => (await wall.which()) !== "none",
@@ -84,17 +92,16 @@ class PostgresTransactions {
     this.#failpoint = failpoint;
   }
 
-  /** All in one flight, from begin to commit; one statement alone is a transaction by itself. */
-  async runAtomic(statements: readonly Statement[]): Promise<QueryResult[]> {
+  /** All in one flight, from begin to commit; one statement alone, with nothing to confirm, is a transaction by itself. */
+  async runAtomic(statements: readonly Statement[], confirm?: () => void): Promise<QueryResult[]> {
     return this.#connections.use(async (client) => {
       this.#failpoint?.("begin");
       const queries = statements.map((one, index) => this.#requiring(one, index));
       this.#failpoint?.("commit");
       try {
-        const isAlone = queries.length === 1;
-        const answers = await fly(client, isAlone ? queries : ["begin", ...queries, "commit"]);
+        const answers = await this.#fly(client, queries, confirm);
         this.#failpoint?.("committed");
-        return isAlone ? answers : answers.slice(1, -1);
+        return answers;
       } catch (error) {
         // The commit of a failed transaction is a rollback, so the connection is clean again.
         const { code, message } = error as { code?: string; message: string };
@@ -102,6 +109,12 @@ class PostgresTransactions {
         throw error;
       }
     });
+  }
+
+  async #fly(client: pg.PoolClient, queries: readonly Query[], confirm: (() => void) | undefined) {
+    if (confirm) return flyIfConfirmed(client, queries, confirm);
+    if (queries.length === 1) return fly(client, queries);
+    return (await fly(client, ["begin", ...queries, "commit"])).slice(1, -1);
   }
 
   /** A flight for each step of the body; the first takes the `begin` along. */

@@ -56,11 +56,14 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
   return {
     dialect: sqliteDialect,
     q: sqliteDialect.queries(),
+    isElsewhere: false,
     wakeUps,
     transaction,
-    atomic: (statements, writer) =>
+    atomic: (statements, writer, confirm) =>
       transaction(function* (): Tx<readonly QueryResult[]> {
-        return yield statements;
+        const results = yield statements;
+        confirm?.();
+        return results;
       }, writer),
     read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
     readAll,

@@ -13,6 +13,6 @@ export function timedDatabase(db: Database, onCommit: (seconds: number) => void)
   return {
     ...db,
     transaction: (body, writer) => timed(db.transaction(body, writer), performance.now()),
-    atomic: (statements, writer) => timed(db.atomic(statements, writer), performance.now()),
+    atomic: (...write) => timed(db.atomic(...write), performance.now()),
   };
 }

@@ -28,7 +28,7 @@ export function watchWrites(db: Database): WatchedWrites {
     db: {
       ...db,
       transaction: (body, writer) => watched(db.transaction(body, writer)),
-      atomic: (statements, writer) => watched(db.atomic(statements, writer)),
+      atomic: (...write) => watched(db.atomic(...write)),
     },
     requireWrites: async () => {
       if (!refused) return;
