@@ -3,16 +3,19 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { StructuredTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
 import { type CompiledSubAgent, createDeepAgent, type SandboxBackendProtocolV2, type SubAgent } from "deepagents";
-import { type AgentMiddleware, todoListMiddleware } from "langchain";
+import type { AgentMiddleware } from "langchain";
 import type { AgentDefinition, ApprovalRule, ResolvedAgent } from "../agent/agent-definition.ts";
 import type { MemoryFile } from "../agent/memory-files.ts";
 import type { OnCrash } from "../tool/tool.ts";
+import { createFilesMiddleware } from "./files-middleware.ts";
 import { createJournalMiddleware } from "./journal-middleware.ts";
+import { createPairedCalls } from "./paired-calls.ts";
 import { createPlanMiddleware } from "./plan-events.ts";
 import { createPromptMiddleware } from "./prompt-middleware.ts";
 import { createResponseMiddleware } from "./response-tool.ts";
 import type { RunGraph } from "./run-graph.ts";
 import { skillsPrompt } from "./skill-tool.ts";
+import { createTodos } from "./todos.ts";
 import { createToolGate } from "./tool-gate.ts";
 import type { ToolRefusal } from "./tool-rules.ts";
 
@@ -118,11 +121,14 @@ interface Place {
 function middlewareOf(
   agent: AgentDefinition,
   { refusal, approvals, middleware }: AgentParts,
-  { onCrash, writes }: AgentGraphParts,
+  { onCrash, writes, backend }: AgentGraphParts,
   { isRoot, delegates }: Place,
 ): AgentMiddleware[] {
   return [
-    todoListMiddleware(),
+    // The first two take the place of deepagents' own, which have their names.
+    createFilesMiddleware(backend),
+    createPairedCalls(),
+    createTodos(),
     ...middleware,
     createToolGate(refusal),
     ...(isRoot ? [createPromptMiddleware()] : []),

@@ -1,4 +1,4 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -8,6 +8,7 @@ import { decideCall } from "./decide-call.ts";
 import { type Caller, DELEGATION, tellAttempt, tellCall, tellResult } from "./journal-events.ts";
 import { journaledCall } from "./journaled-call.ts";
 import { currentRun, type RunScope } from "./run-scope.ts";
+import { todosRefusal } from "./todos.ts";
 import type { ToolRefusal } from "./tool-rules.ts";
 
 export interface JournalOptions extends Caller {
@@ -31,7 +32,7 @@ export function createJournalMiddleware(options: JournalOptions) {
     name: "journal",
     wrapToolCall: async (request, handler) => {
       const scope = currentRun();
-      const decided = decide(options, request.toolCall);
+      const decided = decide(options, request.toolCall, request.state.messages);
       if (ToolMessage.isInstance(decided)) return tellDenied(options, scope, request.toolCall, decided);
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
       tellCall(options, scope, decided);
@@ -47,8 +48,12 @@ export function createJournalMiddleware(options: JournalOptions) {
 }
 
 /** The call as it may run, or the message that stands for its result. */
-function decide({ refusal, approvals, delegates }: JournalOptions, call: ToolCall): ToolCall | ToolMessage {
-  const reason = refusal(call.name) ?? delegationRefusal(call, delegates);
+function decide(
+  { refusal, approvals, delegates }: JournalOptions,
+  call: ToolCall,
+  messages: readonly BaseMessage[],
+): ToolCall | ToolMessage {
+  const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
   if (reason !== undefined) {
     return new ToolMessage({ tool_call_id: call.id ?? "", name: call.name, status: "error", content: reason });
   }

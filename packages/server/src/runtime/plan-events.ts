@@ -1,8 +1,7 @@
 import type { PlanItem } from "@cognition/contract";
 import { createMiddleware } from "langchain";
 import { currentRun } from "./run-scope.ts";
-
-const PLAN = "write_todos";
+import { WRITE_TODOS } from "./todos.ts";
 
 /** Tells the log when the agent's plan changed, and which of its steps were finished by it. */
 export function createPlanMiddleware() {
@@ -10,7 +9,7 @@ export function createPlanMiddleware() {
     name: "plan-events",
     wrapToolCall: async (request, handler) => {
       const result = await handler(request);
-      if (request.toolCall.name === PLAN) {
+      if (request.toolCall.name === WRITE_TODOS) {
         const { todos } = request.state as { todos?: unknown };
         tellPlan(itemsOf(todos), itemsOf((request.toolCall.args as { todos?: unknown }).todos));
       }

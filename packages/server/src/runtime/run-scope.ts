@@ -33,13 +33,26 @@ export interface RunScope {
   calls: Map<string, Promise<void>>;
   /** How often a node has called a tool with these arguments, where the call has no id. */
   unnamed: Map<string, number>;
+  /** Messages too long for a model, and the files that hold them. */
+  long_messages: Map<object, string>;
   /** Every call has its outcome and the run is about to end: a tool that ends now is not heard any more. */
   closed: boolean;
 }
 
 /** What has nothing to do with who runs it and where. */
-export function emptyScope(): Pick<RunScope, "plan" | "begun" | "beginning" | "calls" | "unnamed" | "closed"> {
-  return { plan: [], begun: new Map(), beginning: new Set(), calls: new Map(), unnamed: new Map(), closed: false };
+export function emptyScope(): Pick<
+  RunScope,
+  "plan" | "begun" | "beginning" | "calls" | "unnamed" | "long_messages" | "closed"
+> {
+  return {
+    plan: [],
+    begun: new Map(),
+    beginning: new Set(),
+    calls: new Map(),
+    unnamed: new Map(),
+    long_messages: new Map(),
+    closed: false,
+  };
 }
 
 /** One tool call: what the sandbox and our own tools tell about it while it runs. */

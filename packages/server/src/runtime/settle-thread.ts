@@ -53,7 +53,7 @@ export function closingResults(messages: readonly BaseMessage[], calls: readonly
   // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
   const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
   const records = new Map(own.map((call) => [call.tool_call_id, call]));
-  return openCalls(messages).map(({ id, name }) => closeCall(id, name, records.get(id)));
+  return openCalls(messages).map(({ id, name }) => closingResult(id, name, records.get(id)));
 }
 
 function openCalls(messages: readonly BaseMessage[]): { id: string; name: string }[] {
@@ -64,7 +64,8 @@ function openCalls(messages: readonly BaseMessage[]): { id: string; name: string
     .filter(({ id }) => !answered.has(id));
 }
 
-function closeCall(id: string, name: string, record: ToolCallRecord | undefined): ToolMessage {
+/** Of a call that nothing is recorded of, it was never started. */
+export function closingResult(id: string, name: string, record?: ToolCallRecord): ToolMessage {
   const recorded = record?.result ? messageIn(unpackResult(record.result).result) : undefined;
   if (recorded) return recorded;
   const became = !record ? "never" : record.status === "aborted" ? "aborted" : "unknown";

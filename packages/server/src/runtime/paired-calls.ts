@@ -1,0 +1,47 @@
+import { AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import { Command, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { closingResult } from "./settle-thread.ts";
+
+/**
+ * Providers refuse a conversation in which a tool call has no result, or a result no call: as when it was rewound to the
+ * middle of a run. This stands in the place of deepagents' middleware of this name, which puts a step of the graph before
+ * each run and looks through the whole conversation for each call in it. What this one mends for the model it mends in the
+ * thread too, with the model's answer.
+ */
+export function createPairedCalls() {
+  return createMiddleware({
+    name: "patchToolCallsMiddleware",
+    wrapModelCall: async (request, handler) => {
+      const given = paired(request.messages);
+      const answer = (await handler(given ? { ...request, messages: given } : request)) as AIMessage;
+      const mended = paired(request.state.messages);
+      if (!mended) return answer;
+      return new Command({
+        update: { messages: [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), ...mended, answer] },
+      }) as never;
+    },
+  });
+}
+
+/** With a result right behind each call that has none, and without the results that have no call; undefined if all are in pairs. */
+export function paired(messages: readonly BaseMessage[]): BaseMessage[] | undefined {
+  const called = new Set(messages.flatMap((message) => callsOf(message).map(({ id }) => id)));
+  const answered = new Set<string | undefined>();
+  const mended: BaseMessage[] = [];
+  let isWhole = true;
+  for (const message of messages.toReversed()) {
+    const isResult = ToolMessage.isInstance(message);
+    if (isResult) answered.add(message.tool_call_id);
+    const open = callsOf(message).filter(({ id }) => !answered.has(id));
+    const isOrphan = isResult && !called.has(message.tool_call_id);
+    if (open.length > 0 || isOrphan) isWhole = false;
+    mended.push(...open.toReversed().map(({ id = "", name }) => closingResult(id, name)));
+    if (!isOrphan) mended.push(message);
+  }
+  return isWhole ? undefined : mended.reverse();
+}
+
+function callsOf(message: BaseMessage) {
+  return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+}
