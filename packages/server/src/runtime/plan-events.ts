@@ -1,4 +1,5 @@
 import type { PlanItem } from "@cognition/contract";
+import { ToolMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { currentRun } from "./run-scope.ts";
 import { WRITE_TODOS } from "./todos.ts";
@@ -9,7 +10,8 @@ export function createPlanMiddleware() {
     name: "plan-events",
     wrapToolCall: async (request, handler) => {
       const result = await handler(request);
-      if (request.toolCall.name === WRITE_TODOS) {
+      const isRefused = ToolMessage.isInstance(result) && result.status === "error";
+      if (request.toolCall.name === WRITE_TODOS && !isRefused) {
         const { todos } = request.state as { todos?: unknown };
         tellPlan(itemsOf(todos), itemsOf((request.toolCall.args as { todos?: unknown }).todos));
       }

@@ -11,6 +11,8 @@ export interface Origin {
 
 interface Lists {
   messages: unknown;
+  /** The messages of the head's state, if they are known. */
+  before: readonly unknown[] | undefined;
   /** The pieces of the list, and of the one in the head's state, if they are nothing else. */
   now: readonly number[] | undefined;
   then: readonly number[] | undefined;
@@ -41,6 +43,7 @@ export function projectCheckpoint(origin: Origin, lists: Lists): ProjectedChange
   if (kept === undefined) return undefined;
   const changed = projectedMessages(messages.slice(kept));
   if (changed.length < messages.length - kept) return undefined;
+  if (kept < then.length && changed.length > 0 && !isInOrder(messages, lists.before)) return undefined;
   const stayed = kept < then.length ? messages.map((message) => messageIdOf(message) ?? "") : undefined;
   return { ...origin, changed, appended: kept === then.length, stayed };
 }
@@ -74,8 +77,19 @@ function keptOf(now: readonly number[], then: readonly number[]): number | undef
   return kept;
 }
 
-function isSubsequence(part: readonly number[], whole: readonly number[]): boolean {
+function isSubsequence<T>(part: readonly T[], whole: readonly T[]): boolean {
   let at = 0;
-  for (const number of whole) if (number === part[at]) at++;
+  for (const one of whole) if (one === part[at]) at++;
   return at === part.length;
+}
+
+/** Whether those that were there come first, as they came then: an edited message has another piece, and keeps its place. */
+function isInOrder(messages: readonly unknown[], before: readonly unknown[] | undefined): boolean {
+  if (!before || before === messages) return false;
+  const then = before.map(messageIdOf);
+  const known = new Set(then);
+  const now = messages.map(messageIdOf);
+  const firstNew = now.findIndex((id) => !known.has(id));
+  const old = firstNew === -1 ? now : now.slice(0, firstNew);
+  return isSubsequence(old, then) && !now.slice(old.length).some((id) => known.has(id));
 }

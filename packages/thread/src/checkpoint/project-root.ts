@@ -29,7 +29,8 @@ export function projectRoot(op: WriteOp, put: RootPut): void {
   const now = known === "as before" ? then : known;
   const messages = checkpoint.channel_values[MESSAGES];
   const origin = { run_id: lease?.run_id ?? null, checkpoint_id: checkpoint.id, created_at: checkpoint.ts };
-  const change = follows ? projectCheckpoint(origin, { messages, now, then }) : undefined;
+  const before = thread.shown?.deref();
+  const change = follows ? projectCheckpoint(origin, { messages, before, now, then }) : undefined;
   op.projection = { session_id, rows: change && { after: parent_id, change } };
   if (lease) {
     lease.projected ??= new ProjectedRows(session_id);
@@ -37,6 +38,7 @@ export function projectRoot(op: WriteOp, put: RootPut): void {
   }
   thread.head = checkpoint.id;
   thread.messages = now;
+  thread.shown = Array.isArray(messages) ? new WeakRef(messages) : undefined;
 }
 
 export function messageNumbers(

@@ -95,7 +95,7 @@ const TYPES = [
 
 /**
  * A row that is there keeps its times and its usage, and its place; only, a user's message that was stored when it was
- * accepted gets its place now that it is in the state.
+ * accepted gets its place now that it is in the state, and so does one that had left the state and is back.
  */
 const UPSERT = textByRows(
   (
@@ -109,7 +109,7 @@ const UPSERT = textByRows(
       ${valuesTable(dialect, rows, TYPES)} v
     where s.id = ?
     on conflict (session_id, id) do update set
-      position = case when messages.checkpoint_id is null then excluded.position else coalesce(messages.position, excluded.position) end,
+      position = case when messages.checkpoint_id is null or messages.left_state is not null then excluded.position else coalesce(messages.position, excluded.position) end,
       role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
       token_count = coalesce(excluded.token_count, messages.token_count),
       model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,

@@ -39,6 +39,7 @@ async function load(
   if (ns === "" && checkpoint_id === undefined && thread.isIdle) {
     thread.head = row?.checkpoint_id ?? null;
     thread.messages = row ? undefined : [];
+    thread.shown = undefined;
   }
   if (!row) return undefined;
   const stored = parseStored(row, writes?.rows as unknown as WriteRow[]);

@@ -65,6 +65,8 @@ export class ThreadWriter implements LeasedWrites {
   head: string | null | undefined;
   /** The pieces of that checkpoint's list of messages, if they are known. */
   messages: readonly number[] | undefined;
+  /** That list itself, while the graph has it. */
+  shown: WeakRef<readonly unknown[]> | undefined;
 
   constructor(ctx: SqlContext, thread_id: string, ttl_ms: number | undefined) {
     this.#ctx = ctx;

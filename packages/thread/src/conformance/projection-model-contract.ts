@@ -1,6 +1,6 @@
 import type { HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import type { Storage } from "../storage.ts";
@@ -8,6 +8,7 @@ import { elsewhere, type Point, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { expectRebuilt, human } from "./projected-conversation.ts";
 import { claim } from "./started-run.ts";
+import { rewind } from "./timeline-contract.ts";
 import { withStorage } from "./with-storage.ts";
 
 const RUNS = 30;
@@ -21,13 +22,15 @@ interface Step {
   /** After which checkpoint, if not after the last. */
   from: number | null;
   elsewhere: boolean;
+  /** Which checkpoint the session then goes back, or forth, to. */
+  rewind: number | null;
 }
 
 /** The rows against what a rebuild would make of them, whatever happens to the list. */
 export function projectionModelContract(open: OpenStorage): void {
   describe("messages of a session, against a rebuild", () => {
     it(
-      "are the same after every checkpoint: added, edited, removed, in another order, on another branch",
+      "are the same after every checkpoint and every rewind: added, edited, removed, in another order, on another branch",
       TIMEOUT,
       withStorage(open, async ({ storage, second }) => {
         const savers = [await storage.getCheckpointer(), await elsewhere(storage, second)] as const;
@@ -63,8 +66,24 @@ async function walk(
     const after = step.from === null ? points.at(-1) : points[step.from % Math.max(1, points.length)];
     const saver = savers[step.elsewhere ? 1 : 0];
     points.push(await put(saver, after ?? thread_id, { messages: listOf(step, known) }));
-    await expectRebuilt(storage, id);
+    await expectShown(storage, id, points.at(-1) as Point);
+    if (step.rewind === null) continue;
+    points.push(await goTo(storage, id, points[step.rewind % points.length] as Point));
+    await expectShown(storage, id, points.at(-1) as Point);
   }
+}
+
+/** What the state holds, in its order; and a rebuild finds nothing to do. */
+async function expectShown(storage: Storage, session_id: string, { checkpoint }: Point): Promise<void> {
+  const rows = await storage.listMessagesForSession(session_id);
+  const held = rows.filter(({ metadata }) => !metadata["summarized"]).map(({ id }) => id);
+  expect(held).toEqual((checkpoint.channel_values["messages"] as HumanMessage[]).map(({ id }) => id));
+  await expectRebuilt(storage, session_id);
+}
+
+async function goTo(storage: Storage, session_id: string, { config, checkpoint }: Point): Promise<Point> {
+  const { head } = await rewind(storage, session_id, config.configurable?.["checkpoint_id"]);
+  return { config: { configurable: { ...config.configurable, checkpoint_id: head } }, checkpoint };
 }
 
 /** All on one branch and in one process: a step that would be put elsewhere is where a commit ends instead. */
@@ -111,5 +130,6 @@ function anyStep(): fc.Arbitrary<Step> {
     edit: fc.option(fc.string()),
     from: fc.option(fc.nat({ max: 20 }), { freq: 1 }),
     elsewhere: fc.boolean(),
+    rewind: fc.option(fc.nat({ max: 20 }), { freq: 1 }),
   });
 }

@@ -121,21 +121,42 @@ function* readPending({ db }: SqlContext, thread: number, head: string): Tx<Pend
 }
 
 /**
- * A message is where it first appeared; one that a later state no longer holds stays, marked. What a state only adds to the
- * one before is all that is looked at: of a long conversation, going through all of it at each step would take minutes.
+ * The messages are in the state's order; one that a later state no longer holds stays where it was, marked. What a state
+ * only adds to the one before is all that is looked at: of a long conversation, going through all of it at each step would
+ * take minutes.
  */
 function fold(steps: readonly Step[], decoder: PieceDecoder): Map<string, Wanted> {
-  const wanted = new Map<string, Wanted>();
+  let wanted = new Map<string, Wanted>();
   let before: ListEntry[] | undefined;
   for (const step of steps) {
     const entries = decoder.entriesOf(step.messages);
     const added = addedMessages(decoder, before, entries);
     const messages = added ?? allMessages(decoder, step);
     const held = hold(wanted, step, messages);
-    if (!added) for (const one of wanted.values()) if (!held.has(one.id)) one.left_state ??= step.checkpoint_id;
+    if (!added) wanted = inOrderOf(held, wanted, step);
     before = messages.every(isNamed) ? entries : undefined;
   }
   return wanted;
+}
+
+/** Those that the step's state holds as it has them, each followed by what followed it and has left. */
+function inOrderOf(held: ReadonlySet<string>, wanted: ReadonlyMap<string, Wanted>, step: Step): Map<string, Wanted> {
+  const left = new Map<string | undefined, Wanted[]>();
+  let place: string | undefined;
+  for (const one of wanted.values()) {
+    if (held.has(one.id)) place = one.id;
+    else {
+      one.left_state ??= step.checkpoint_id;
+      const behind = left.get(place);
+      if (behind) behind.push(one);
+      else left.set(place, [one]);
+    }
+  }
+  const order = [undefined, ...held].flatMap((id) => {
+    const one = id === undefined ? undefined : wanted.get(id);
+    return [...(one ? [one] : []), ...(left.get(id) ?? [])];
+  });
+  return new Map(order.map((one) => [one.id, one]));
 }
 
 /** Undefined where all of them have to be looked at. One without an id is another one in each state. */
@@ -164,6 +185,7 @@ function hold(wanted: Map<string, Wanted>, step: Step, messages: readonly unknow
     if (!fields) return;
     held.add(id);
     const known = wanted.get(id);
+    if (known?.left_state) wanted.delete(id); // it is back, after all that is there
     wanted.set(
       id,
       known
