@@ -7,18 +7,25 @@ import { z } from "zod";
 import { builtinAgents } from "../src/agent/builtin-agents.ts";
 import { OfflineModel } from "../src/model/offline/offline-model.ts";
 import { createGuardedFetch } from "../src/outgoing/guarded-fetch.ts";
+import { createFilesMiddleware } from "../src/runtime/files-middleware.ts";
+import { createPairedCalls } from "../src/runtime/paired-calls.ts";
 import { createPlanTool } from "../src/runtime/plan-mode.ts";
 import { createTaskNotes } from "../src/runtime/task-notes.ts";
+import { createTodos } from "../src/runtime/todos.ts";
+import { createWorkspaceBackend } from "../src/runtime/workspace-backend.ts";
 import { createBuiltinTools } from "../src/tool/builtin-tools.ts";
 import { LOOK_UP, type Side, WORKLOADS } from "./workload.ts";
 
 const RECURSION_LIMIT = 1_000;
 
+/** deepagents as it comes, or with the steps of its graph that ours has. */
+export type Steps = "all" | "ours";
+
 /**
- * The same agent with none of us around it: the same prompt, model, tools and graph, no checkpointer, called where it is
- * and its tokens read as they come.
+ * The same agent with none of us around it: the same prompt, model and tools, no checkpointer, called where it is and its
+ * tokens read as they come.
  */
-export function openInProcessSide(): Side {
+export function openInProcessSide(steps: Steps): Side {
   const agent = builtinAgents([]).find(({ name }) => name === "default");
   const own = [createPlanTool(async () => undefined), ...createTaskNotes({ changeTask: refuse })];
   const builtins = [...createBuiltinTools({ fetch: createGuardedFetch() }), ...own].map(
@@ -36,8 +43,7 @@ export function openInProcessSide(): Side {
     model: new OfflineModel(),
     systemPrompt: agent?.system_prompt ?? "",
     tools: [...builtins, lookUp],
-    // The default agent plans: it is a step of its graph, with us or without.
-    middleware: [todoListMiddleware()] as unknown as AgentMiddleware[],
+    middleware: middlewareFor(steps) as unknown as AgentMiddleware[],
   });
   return {
     commits: () => 0,
@@ -55,6 +61,12 @@ export function openInProcessSide(): Side {
     },
     close: async () => undefined,
   };
+}
+
+/** The default agent plans, with us or without. */
+function middlewareFor(steps: Steps): object[] {
+  if (steps === "all") return [todoListMiddleware()];
+  return [createFilesMiddleware(createWorkspaceBackend()), createPairedCalls(), createTodos()];
 }
 
 function refuse(): never {

@@ -31,8 +31,9 @@ function cellTable({ cells }: Summary): Table {
 
 function verdictTable({ verdicts }: Summary): Table {
   return {
-    head: ["durable / in-process", "run", "asked", "measured", "reached", "net of disk"],
-    rows: verdicts.map(({ target, workload, asked, measured, reached, net_of_disk }) => [
+    head: ["durable, beside", "target", "run", "asked", "measured", "reached", "net of disk"],
+    rows: verdicts.map(({ beside, target, workload, asked, measured, reached, net_of_disk }) => [
+      beside,
       target,
       workload,
       asked,
@@ -57,11 +58,14 @@ average ${number(machine.load)} (the benchmark itself is one). Don't edit; run i
 
 The default agent with the offline model, which answers at once, so that all that is measured is around it:
 
-- in-process: the graph with no checkpointer, called where it is, its tokens read as they come.
+- in-process, deepagents: \`createDeepAgent\` with the same prompt, model, tools and planning, and no checkpointer, called where
+  it is, its tokens read as they come. What one would have without us.
+- in-process, our steps: the same without the steps of its graph that mostly find nothing to do, as our agents are built
+  (\`agent-graph.ts\`). The stricter comparison: what durability alone costs.
 - durable: the product on a SQLite file with \`synchronous=FULL\`. The message is accepted, the run engine claims the run,
   every step, tool call and token is stored, and the answer is read from the log until \`done\`.
 
-Both sides ran in one process, in turn, ${rounds} rounds; each run on a new thread. Figures are medians over the rounds, ratios medians
+All sides ran in one process, in turn, ${rounds} rounds; each run on a new thread. Figures are medians over the rounds, ratios medians
 of the ratios within a round.
 
 - answer: “${WORKLOADS.answer}”, one model call.

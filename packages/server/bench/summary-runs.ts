@@ -7,8 +7,13 @@ export interface Cell extends Omit<Sample, "side"> {
   side: string;
 }
 
+export const DURABLE = "durable";
+export const IN_PROCESS = { deepagents: "in-process, deepagents", ours: "in-process, our steps" } as const;
+
 export interface Verdict {
   target: string;
+  /** The side it is compared with. */
+  beside: string;
   workload: Workload;
   asked: string;
   measured: number;
@@ -65,17 +70,19 @@ function cellOf(samples: readonly Sample[]): Cell {
 
 /** Ratios are taken within a round, where both sides met the same machine; the verdict is their median. */
 function judge(samples: readonly Sample[], cells: readonly Cell[], commit_ms: number): Verdict[] {
-  const places = cells.filter(({ side }) => side === "durable");
-  return places.flatMap(({ workload, threads }) => {
+  const places = cells.filter(({ side }) => side === DURABLE);
+  const compared = Object.values(IN_PROCESS).flatMap((beside) => places.map((place) => ({ ...place, beside })));
+  return compared.flatMap(({ workload, threads, beside }) => {
     const at = (side: string) =>
       samples.filter((s) => s.side === side && s.workload === workload && s.threads === threads);
-    const pairs = at("durable").map((ours, round) => [ours, at("in-process")[round] as Sample] as const);
+    const pairs = at(DURABLE).map((ours, round) => [ours, at(beside)[round] as Sample] as const);
     const least = LEAST_RATE[threads] ?? 0;
     const rate = median(pairs.map(([ours, plain]) => ours.runs_per_second / plain.runs_per_second));
     const net = median(pairs.map(([ours, plain]) => 1_000 / netMs(ours, commit_ms) / plain.runs_per_second));
     const verdicts: Verdict[] = [
       {
         target: `runs per second, ${threads} at once`,
+        beside,
         workload,
         asked: `≥ ${least}`,
         measured: rate,
@@ -89,7 +96,7 @@ function judge(samples: readonly Sample[], cells: readonly Cell[], commit_ms: nu
     const asked = `≤ ${MOST_FIRST_TOKEN}`;
     return [
       ...verdicts,
-      { target, workload, asked, measured: first, reached: first <= MOST_FIRST_TOKEN, net_of_disk: null },
+      { target, beside, workload, asked, measured: first, reached: first <= MOST_FIRST_TOKEN, net_of_disk: null },
     ];
   });
 }

@@ -18,8 +18,11 @@ export interface RunLog {
   /**
    * For what comes by the hundred: committed together with whatever else this turn of the event loop brings, or with the
    * next event or checkpoint, if that comes first. Call `release` before anything is stored that presupposes it.
+   *
+   * The run's first words are committed at once: resolves when they are. Whoever waits for that lets them be heard before
+   * the rest, even if a model says it all in one turn of the event loop.
    */
-  stream(event: "token" | "reasoning", piece: TextPiece): void;
+  stream(event: "token" | "reasoning", piece: TextPiece): Promise<void> | undefined;
   /** Writes what is held, now. */
   release(): void;
   /** What is held, for somebody else to commit. */
@@ -41,6 +44,7 @@ export function createRunLog(
   let ordinal = claimed.next_ordinal;
   let held: NewEvent[] = [];
   let releasing: NodeJS.Immediate | undefined;
+  let hasSpoken = false;
 
   function number(event: NewEvent["event"], data: Record<string, unknown>): NewEvent {
     observer?.event(event, data);
@@ -53,15 +57,27 @@ export function createRunLog(
     return taken;
   }
 
-  function write(events: NewEvent[]): void {
+  function write(events: NewEvent[]): Promise<void> {
     // `flush` tells of a failure; until then it has told the lease, which stops the run.
-    saver.appendEvents(claimed.thread_id, lease, events).catch(() => undefined);
+    return saver.appendEvents(claimed.thread_id, lease, events).catch(() => undefined);
   }
 
   function release(): void {
     if (releasing) clearImmediate(releasing);
     releasing = undefined;
-    if (held.length > 0) write(takeHeld());
+    if (held.length > 0) void write(takeHeld());
+  }
+
+  function stream(event: "token" | "reasoning", piece: TextPiece): Promise<void> | undefined {
+    const last = held.length < PIECES_AT_ONCE ? undefined : held.at(-1);
+    if (last?.event === event && last.data["message_id"] === piece.message_id) last.data["content"] += piece.content;
+    else held.push(number(event, { ...piece }));
+    if (!hasSpoken) {
+      hasSpoken = true;
+      return write(takeHeld());
+    }
+    releasing ??= setImmediate(release);
+    return undefined;
   }
 
   return {
@@ -69,13 +85,8 @@ export function createRunLog(
     takeHeld,
     release,
     hold: (event, data) => void held.push(number(event, data)),
-    stream: (event, piece) => {
-      const last = held.length < PIECES_AT_ONCE ? undefined : held.at(-1);
-      if (last?.event === event && last.data["message_id"] === piece.message_id) last.data["content"] += piece.content;
-      else held.push(number(event, { ...piece }));
-      releasing ??= setImmediate(release);
-    },
-    emit: (event, data) => write([...takeHeld(), number(event, data)]),
+    stream,
+    emit: (event, data) => void write([...takeHeld(), number(event, data)]),
     flush: async () => {
       release();
       await saver.flush(claimed.thread_id, lease);

@@ -40,6 +40,11 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
   let last: Saying | undefined;
   const { log } = work;
 
+  function tell(event: "token" | "reasoning", { message_id, agent }: Saying, content: string) {
+    if (content === "") return undefined;
+    return log.stream(event, { message_id, ...(agent ? { agent } : {}), content });
+  }
+
   const hooks: ModelHooks = {
     handleChatModelStart: (_llm, _messages, runId, _parent, _extra, tags, metadata) => {
       if (tags?.includes(NOT_FOR_THE_STREAM)) return;
@@ -53,14 +58,11 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       if (!said) return;
       const chunk = (fields?.chunk as ChatGenerationChunk | undefined)?.message;
       if (chunk?.id) said.message_id = chunk.id;
-      const reasoning = chunk && reasoningOf(chunk.content);
+      const thought = chunk && tell("reasoning", said, reasoningOf(chunk.content));
       const content = chunk ? textOf(chunk.content) : token;
-      const about = { message_id: said.message_id, ...(said.agent ? { agent: said.agent } : {}) };
-      if (reasoning) log.stream("reasoning", { ...about, content: reasoning });
-      if (!content) return;
+      if (content && !said.agent) last = said;
       said.text += content;
-      if (!said.agent) last = said;
-      log.stream("token", { ...about, content });
+      return tell("token", said, content) ?? thought;
     },
     handleLLMEnd: (output, runId) => {
       log.release(); // the message itself is stored next, and must not be there without its tokens
