@@ -24,8 +24,11 @@ export interface EventLog {
   followEventBatches(follow: EventFollow): AsyncIterable<readonly StoredEvent[]>;
   /** How many events a reader that has seen `after` has missed, how many of them are folded away, and the log's end. */
   countEvents(query: Omit<EventQuery, "limit">): Promise<{ events: number; folded: number; head: number }>;
-  /** Folds the token events of runs that ended before then into one per message, which keeps the last one's id. */
-  compactEvents(before: Date): Promise<{ runs: number; folded: number }>;
+  /**
+   * Folds the token events of runs that ended before then into one per message, which keeps the last one's id. The signal
+   * ends it before the next run.
+   */
+  compactEvents(before: Date, options?: { signal?: AbortSignal }): Promise<{ runs: number; folded: number }>;
 }
 
 export interface EventFollow {

@@ -126,9 +126,9 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
     ],
     [
       "events",
-      async () => {
+      async (signal) => {
         if (events_fold_after_days === undefined) return 0;
-        return (await storage.compactEvents(before(events_fold_after_days))).folded;
+        return (await storage.compactEvents(before(events_fold_after_days), { signal })).folded;
       },
     ],
     ["snapshot_objects", (signal) => sweepFiles(storage, signal)],

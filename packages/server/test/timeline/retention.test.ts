@@ -159,6 +159,25 @@ describe("a sweep", () => {
   });
 });
 
+describe("the end", () => {
+  it("does not wait for all events to be folded, however many there are", async () => {
+    const storage = await openStorage("memory");
+    let folding = false;
+    const compactEvents: Storage["compactEvents"] = (_, { signal } = {}) => {
+      folding = true;
+      const ended = Promise.withResolvers<{ runs: number; folded: number }>();
+      signal?.addEventListener("abort", () => ended.resolve({ runs: 0, folded: 0 }));
+      return ended.promise;
+    };
+    const retention = await retain({ ...storage, compactEvents }, { interval: 0.1, events_fold_after_days: 1 });
+    retention.start();
+    await expect.poll(() => folding, DEADLINE).toBe(true);
+    await retention.stop();
+    expect(retention.errors).toEqual([]);
+    await storage.close();
+  });
+});
+
 describe("many nodes", () => {
   it("sweep once in an interval, whoever comes first; none after it was stopped", async () => {
     const storage = await openStorage("memory");

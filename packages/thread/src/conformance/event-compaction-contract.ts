@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../event-log.ts";
+import type { Storage } from "../storage.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, idsOf, readAll, startRun, token, upTo } from "./started-run.ts";
+import { claim, endOf, idsOf, LEASE_MS, readAll, startRun, token, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const TOMORROW = () => new Date(Date.now() + 86_400_000);
@@ -9,6 +10,13 @@ const TOOL_CALL: NewEvent = { event: "tool_call", data: { id: "c", name: "n", ar
 
 function reasoning(content: string, message_id: string): NewEvent {
   return { event: "reasoning", data: { content, message_id } };
+}
+
+/** One whose two tokens can be folded into one. */
+async function finishRun(storage: Storage, session_id: string): Promise<void> {
+  const { claimed } = await storage.createRun({ session_id, claim: { owner: "worker", lease_ms: LEASE_MS } });
+  if (!claimed) throw new Error("a run of a free session was not begun");
+  await storage.finishRun(claimed, endOf("succeeded", token("a"), token("b")));
 }
 
 export function eventCompactionContract(open: OpenStorage): void {
@@ -66,6 +74,25 @@ export function eventCompactionContract(open: OpenStorage): void {
       expect(await storage.compactEvents(new Date(end.getTime() + 1))).toEqual({ runs: 1, folded: 1 });
       for (const { session_id } of [running, waiting])
         expect(idsOf(await readAll(storage, session_id))).toEqual([1, 2]);
+    });
+
+    test("passes over the runs of a thread that was deleted, however many", async ({ storage }) => {
+      const session = await storage.createSession({});
+      for (const _ of upTo(100)) await finishRun(storage, session.id);
+      const kept = await storage.createSession({});
+      await finishRun(storage, kept.id);
+      const saver = await storage.getCheckpointer();
+      await saver.deleteThread(session.thread_id);
+      expect(await storage.compactEvents(TOMORROW())).toEqual({ runs: 1, folded: 1 });
+    });
+
+    test("ends before the next run once its signal has aborted", async ({ storage }) => {
+      const { id } = await storage.createSession({});
+      await finishRun(storage, id);
+      const stop = new AbortController();
+      stop.abort();
+      expect(await storage.compactEvents(TOMORROW(), stop)).toEqual({ runs: 0, folded: 0 });
+      expect(await storage.compactEvents(TOMORROW())).toEqual({ runs: 1, folded: 1 });
     });
 
     test("text before and after a restart is not joined", async ({ storage }) => {

@@ -12,7 +12,11 @@ type Compaction = Awaited<ReturnType<EventLog["compactEvents"]>>;
 /** One transaction per run: a long night's work holds no thread for longer than one run takes. */
 const RUNS_AT_ONCE = 100;
 
-export async function compactEvents(ctx: SqlContext, before: Date): Promise<Compaction> {
+export async function compactEvents(
+  ctx: SqlContext,
+  before: Date,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<Compaction> {
   const { db } = ctx;
   const due = db.q
     .selectFrom("runs")
@@ -20,6 +24,8 @@ export async function compactEvents(ctx: SqlContext, before: Date): Promise<Comp
     .select(["runs.pk", "threads.thread_id", "runs.thread"])
     .where("runs.compacted_at", "is", null)
     .where("runs.finished_at", "<", before.toISOString())
+    // Its runs can't be marked, and would fill every page.
+    .where("threads.deleted_at", "is", null)
     .orderBy("runs.finished_at")
     .orderBy("runs.pk")
     .limit(atMost(RUNS_AT_ONCE));
@@ -27,6 +33,7 @@ export async function compactEvents(ctx: SqlContext, before: Date): Promise<Comp
   for (;;) {
     const runs = await db.read(due);
     for (const run of runs) {
+      if (signal?.aborted) return total;
       const folded = await writeThread(db, run, () => compactRun(ctx, run)).catch(unlessDeleted);
       if (folded > 0) total.runs++;
       total.folded += folded;
@@ -35,7 +42,7 @@ export async function compactEvents(ctx: SqlContext, before: Date): Promise<Comp
   }
 }
 
-/** A session that was deleted in between took its events along. */
+/** One that was deleted in between, which the next page is without. */
 function unlessDeleted(error: unknown): number {
   if (isAppError(error, "thread_deleted", "thread_not_found")) return 0;
   throw error;

@@ -14,6 +14,6 @@ export function createEventLog(ctx: SqlContext): EventLog {
     followEvents: (follow) => followEvents(ctx, follow),
     followEventBatches: (follow) => followEventBatches(ctx, follow),
     countEvents: (query) => countEvents(ctx, query),
-    compactEvents: (before) => compactEvents(ctx, before),
+    compactEvents: (before, options) => compactEvents(ctx, before, options),
   };
 }
