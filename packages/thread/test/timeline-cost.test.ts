@@ -85,3 +85,48 @@ describe.each(savers)(`a thread of ${LONG} steps against one of ${SHORT}, on $na
     );
   });
 });
+
+const MANY = 40_000;
+
+/** What it takes to undo so many artifacts of a session. */
+async function costOfUndoing({ ctx, saver }: OpenDatabase, cost: Cost, artifacts: number): Promise<Cost> {
+  const { db } = ctx;
+  const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+  const { checkpoint } = await put(saver, thread_id, { messages: [human("m", "x")] }, { step: 0 });
+  const numbers = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${artifacts})`;
+  await db.atomic([
+    {
+      sql: `${numbers} insert into artifacts
+          (id, scope, session_id, name, artifact_type, visibility, version, created_at, updated_at)
+        select '${session_id}.' || n, '{}', '${session_id}', 'a', 'file', 'session', 1, '', '' from numbers`,
+      params: [],
+    },
+    {
+      sql: `insert into artifact_versions
+          (artifact_id, version, content, content_type, encoding, size, hash, checkpoint_id, created_at)
+        select id, 1, '', 'text/plain', 'utf8', 0, '', 'earlier', '' from artifacts where session_id = '${session_id}'`,
+      params: [],
+    },
+  ]);
+  Object.assign(cost, NOTHING);
+  const way = { session_id, checkpoint_id: null, expected_head: checkpoint.id, conversation: true, artifacts: true };
+  await createTimelineStore(ctx).rewindSession(way);
+  const undone = db.q.selectFrom("artifacts").select("id").where("session_id", "=", session_id);
+  expect(await db.read(undone.where("undone", "=", 1))).toHaveLength(artifacts);
+  return { ...cost };
+}
+
+describe.each(savers)(`${MANY} artifacts against ten, on $name`, ({ run }) => {
+  it("are undone by as many statements", () => {
+    const cost = { ...NOTHING };
+    return run(
+      async (open) => {
+        const few = await costOfUndoing(open, cost, 10);
+        const many = await costOfUndoing(open, cost, MANY);
+        expect(few.statements).toBeGreaterThan(0);
+        expect(many.statements).toBe(few.statements);
+      },
+      (db) => counting(db, cost),
+    );
+  });
+});

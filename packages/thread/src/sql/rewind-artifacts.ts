@@ -1,6 +1,7 @@
 import { type Ancestor, readAncestors, tagsOf, type Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
-import { all, changes, rows, statement, type Tx } from "./statement.ts";
+import { prepared } from "./dialect.ts";
+import { all, rows, type Statement, statement, type Tx } from "./statement.ts";
 
 export interface ArtifactMove {
   session_id: string;
@@ -30,33 +31,32 @@ const EVERY = 1_000_000_000;
  * since is out of sight until it is redone.
  */
 export function* rewindArtifacts(ctx: SqlContext, move: ArtifactMove): Tx<void> {
-  const { db } = ctx;
-  const { q } = db;
-  const touched = new Set([...tagsOf(move.way.undone), ...tagsOf(move.way.redone), move.from]);
+  const { q } = ctx.db;
+  const { way, session_id } = move;
   const artifacts = yield* rows(
-    q.selectFrom("artifacts").select(["id", "version", "undone"]).where("session_id", "=", move.session_id),
+    q.selectFrom("artifacts").select(["id", "version", "undone"]).where("session_id", "=", session_id),
   );
   if (artifacts.length === 0) return;
   const versions = yield* rows(
     q
-      .selectFrom("artifact_versions")
-      .select(["artifact_id", "version", "hash", "checkpoint_id"])
-      .where(
-        "artifact_id",
-        "in",
-        artifacts.map(({ id }) => id),
-      )
-      .orderBy("version", "desc"),
+      .selectFrom("artifact_versions as v")
+      .innerJoin("artifacts as a", "a.id", "v.artifact_id")
+      .select(["v.artifact_id", "v.version", "v.hash", "v.checkpoint_id"])
+      .where("a.session_id", "=", session_id)
+      .orderBy("v.version", "desc"),
   );
-  const changed = versions.filter(({ checkpoint_id }) => move.way.common === undefined || touched.has(checkpoint_id));
-  if (changed.length === 0) return;
+  const touched = new Set([...tagsOf(way.undone), ...tagsOf(way.redone), move.from]);
+  const isChanged = ({ checkpoint_id }: VersionRow) => way.common === undefined || touched.has(checkpoint_id);
+  if (!versions.some(isChanged)) return;
   const included = yield* includedTags(ctx, move);
-  const affected = new Set(changed.map(({ artifact_id }) => artifact_id));
-  for (const artifact of artifacts.filter(({ id }) => affected.has(id))) {
-    const own = versions.filter(({ artifact_id }) => artifact_id === artifact.id);
-    const wanted = own.find(({ checkpoint_id }) => checkpoint_id === null || included.has(checkpoint_id));
-    yield* setBack(ctx, artifact, own, wanted, move.head);
-  }
+  const isIncluded = ({ checkpoint_id }: VersionRow) => checkpoint_id === null || included.has(checkpoint_id);
+  const versionsOf = Map.groupBy(versions, ({ artifact_id }) => artifact_id);
+  const changed = artifacts.flatMap((artifact) => {
+    const own = versionsOf.get(artifact.id) ?? [];
+    const current = own.find(({ version }) => version === artifact.version);
+    return own.some(isChanged) ? [{ ...artifact, current, wanted: own.find(isIncluded) }] : [];
+  });
+  yield* all(setBack(ctx, changed, move.head));
 }
 
 /** Under which heads everything was written that the checkpoint comes after. */
@@ -65,26 +65,41 @@ function* includedTags({ db }: SqlContext, { thread, to }: ArtifactMove): Tx<Set
   return new Set(tagsOf(ancestry));
 }
 
-function* setBack(
+interface ChangedArtifact {
+  id: string;
+  version: number;
+  undone: number;
+  current: VersionRow | undefined;
+  /** The version that it is to be as; undefined if it was not there. */
+  wanted: VersionRow | undefined;
+}
+
+function setBack(ctx: SqlContext, changed: readonly ChangedArtifact[], head: string): Statement[] {
+  const gone: string[] = [];
+  const shown: string[] = [];
+  const copies: Statement[] = [];
+  for (const { id, version, undone, current, wanted } of changed) {
+    if (!wanted) gone.push(id);
+    else if (wanted.hash !== current?.hash) copies.push(...bringBack(ctx, { id, version: version + 1 }, wanted, head));
+    else if (undone === 1) shown.push(id);
+  }
+  return [...setUndone(ctx, gone, 1), ...setUndone(ctx, shown, 0), ...copies];
+}
+
+function setUndone({ db, now }: SqlContext, ids: readonly string[], undone: 0 | 1): Statement[] {
+  if (ids.length === 0) return [];
+  const sql = `update artifacts set undone = ?, updated_at = ? where id in (${db.dialect.eachText})`;
+  return [prepared(db.dialect, sql, [undone, now(), JSON.stringify(ids)])];
+}
+
+/** An earlier version's content as that of a new one. */
+function bringBack(
   { db, now }: SqlContext,
-  artifact: { id: string; version: number; undone: number },
-  own: readonly VersionRow[],
-  wanted: VersionRow | undefined,
+  { id, version }: { id: string; version: number },
+  wanted: VersionRow,
   checkpoint_id: string,
-): Tx<void> {
+): Statement[] {
   const { q } = db;
-  const { id } = artifact;
-  const row = q.updateTable("artifacts").where("id", "=", id);
-  if (!wanted) {
-    yield* changes(row.set({ undone: 1, updated_at: now() }));
-    return;
-  }
-  const current = own.find(({ version }) => version === artifact.version);
-  if (current?.hash === wanted.hash) {
-    if (artifact.undone === 1) yield* changes(row.set({ undone: 0, updated_at: now() }));
-    return;
-  }
-  const version = artifact.version + 1;
   const copy = q
     .insertInto("artifact_versions")
     .columns([
@@ -119,5 +134,6 @@ function* setBack(
         .where("artifact_id", "=", id)
         .where("version", "=", wanted.version),
     );
-  yield* all([statement(copy), statement(row.set({ version, undone: 0, updated_at: now() }))]);
+  const shown = q.updateTable("artifacts").set({ version, undone: 0, updated_at: now() }).where("id", "=", id);
+  return [statement(copy), statement(shown)];
 }
