@@ -1,8 +1,10 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
+import { type CheckpointMetadata, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { createDeepAgent, StateBackend } from "deepagents";
 import { createAgent, fakeModel, tool } from "langchain";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
@@ -108,5 +110,32 @@ describe.each(savers)("what a thread takes on $name", ({ run }) => {
       };
       const [ten, forty] = [await size(10), await size(40)];
       expect(forty / ten).toBeLessThan(GROWTH);
+    }));
+});
+
+/** How many texts a prune reads of a thread whose messages are all in the writes of ancestors. */
+async function readByPrune(saver: CheckpointSaver, checkpoints: number): Promise<number> {
+  const thread_id = `${checkpoints} checkpoints`;
+  let config: RunnableConfig = { configurable: { thread_id } };
+  for (let step = 0; step < checkpoints; step++) {
+    const versions = { messages: step + 1 };
+    const metadata = { source: "loop", step, parents: {}, counters_since_delta_snapshot: { messages: [step, step] } };
+    const checkpoint = { ...emptyCheckpoint(), channel_versions: versions };
+    config = await saver.put(config, checkpoint, metadata as CheckpointMetadata, versions);
+  }
+  const parse = vi.spyOn(JSON, "parse");
+  const { checkpoints: pruned } = await saver.prune({ thread_id, keep_last: checkpoints });
+  const read = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(pruned).toBe(0);
+  return read;
+}
+
+describe.each(savers)("what a prune takes on $name", ({ run }) => {
+  it("of ten times as many deltas, each of which may stay: ten times as much", () =>
+    run(async ({ saver }) => {
+      const few = await readByPrune(saver, 20);
+      expect(few).toBeGreaterThanOrEqual(20);
+      expect(await readByPrune(saver, 200)).toBeLessThanOrEqual(10 * few);
     }));
 });

@@ -157,11 +157,14 @@ function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | u
 function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {
   const deltas = deltaChannels(rows.map(({ metadata }) => metadata));
   const byId = new Map(rows.map((row) => [`${row.ns}\0${row.checkpoint_id}`, row]));
+  // Where one way meets another, the rest of it is known.
+  const visited = new Set<Row>();
   for (const row of rows.filter((one) => kept.has(one.seq))) {
     let at: Row | undefined = row;
-    while (at && at.parent_id !== null && leansOnParent(bodyOf(at), deltas)) {
-      at = byId.get(`${at.ns}\0${at.parent_id}`);
-      if (at) kept.add(at.seq);
+    while (at && !visited.has(at)) {
+      visited.add(at);
+      kept.add(at.seq);
+      at = leansOnParent(bodyOf(at), deltas) ? byId.get(`${at.ns}\0${at.parent_id}`) : undefined;
     }
   }
 }
