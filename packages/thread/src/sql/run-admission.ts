@@ -10,6 +10,7 @@ import { fixedQuery } from "./fixed-query.ts";
 import { claimKey, mismatch } from "./idempotency-store.ts";
 import { inheritMessages } from "./inherit-messages.ts";
 import { jsonText } from "./json-text.ts";
+import { ONE } from "./limit.ts";
 import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
 import { abortRuns } from "./run-abort.ts";
@@ -32,8 +33,8 @@ interface Place extends RunSessionRow {
   epoch: number;
   /** 1 while nobody holds the thread. */
   free: number | boolean;
-  /** The session's runs that have not ended, oldest first. */
-  open: Pick<RunRow, "id" | "status">[];
+  /** The first of the session's runs that have not ended: only that one can be running, or wait for a human. */
+  open: Pick<RunRow, "id" | "status"> | undefined;
 }
 
 /** What an idempotency key's row remembers of a run. */
@@ -88,7 +89,7 @@ function* admit(ctx: SqlContext, run: NewRun, id: string, input: string): Tx<Adm
 }
 
 function* mayBegin({ db }: SqlContext, { claim }: NewRun, { free, open }: Place): Tx<boolean> {
-  if (!claim || !free || open.length > 0) return false;
+  if (!claim || !free || open) return false;
   const { unless_waiting_outside: scopes = [] } = claim;
   if (scopes.length === 0) return true;
   const [waiting] = yield* all([selectQueuedOutside(db, scopes.map(scopeText).sort())]);
@@ -112,7 +113,7 @@ function nextOrdinal({ events = [] }: NewRun): number {
 }
 
 function* takeOver(ctx: SqlContext, { session_id, on_busy, deliveryOf }: NewRun, { open }: Place) {
-  if (on_busy !== "interrupt" || open.length === 0) return undefined;
+  if (on_busy !== "interrupt" || !open) return undefined;
   return yield* abortRuns(ctx, session_id, undefined, deliveryOf);
 }
 
@@ -127,13 +128,19 @@ const selectPlace = fixedQuery<{ session_id: string }>(({ q, dialect }, { sessio
     .where("sessions.id", "=", session_id),
 );
 const selectOpen = fixedQuery<{ session_id: string }>(({ q }, { session_id }) =>
-  q.selectFrom("runs").select(["id", "status"]).where("session_id", "=", session_id).where(IS_OPEN).orderBy("pk"),
+  q
+    .selectFrom("runs")
+    .select(["id", "status"])
+    .where("session_id", "=", session_id)
+    .where(IS_OPEN)
+    .orderBy("pk")
+    .limit(ONE),
 );
 
 function* findPlace({ db }: SqlContext, session_id: string): Tx<Place> {
   const [found, open] = yield* all([selectPlace(db, { session_id }), selectOpen(db, { session_id })]);
   if (!found?.rows[0]) throw sessionNotFound(session_id);
-  return { ...found.rows[0], open: open?.rows ?? [] } as unknown as Place;
+  return { ...found.rows[0], open: open?.rows[0] } as unknown as Place;
 }
 
 function* findEarlier(
@@ -165,14 +172,13 @@ function refuseIfNotReady({ session_id, on_busy }: NewRun, { status, open }: Pla
       `Session ${session_id} is inactive; nothing was stored. Set it active to go on.`,
     );
   }
-  const waiting = open.find((run) => run.status === "waiting_for_approval");
-  if (waiting) {
-    const message = `Run ${waiting.id} of session ${session_id} waits for a human; nothing was stored. Answer or abort it first.`;
-    throw new AppError("waiting_for_approval", message, { details: { run_id: waiting.id } });
+  if (open?.status === "waiting_for_approval") {
+    const message = `Run ${open.id} of session ${session_id} waits for a human; nothing was stored. Answer or abort it first.`;
+    throw new AppError("waiting_for_approval", message, { details: { run_id: open.id } });
   }
-  if (on_busy === "reject" && open[0]) {
-    const message = `Session ${session_id} is busy with run ${open[0].id}; nothing was stored`;
-    throw new AppError("session_busy", message, { details: { run_id: open[0].id } });
+  if (on_busy === "reject" && open) {
+    const message = `Session ${session_id} is busy with run ${open.id}; nothing was stored`;
+    throw new AppError("session_busy", message, { details: { run_id: open.id } });
   }
 }
 

@@ -71,10 +71,7 @@ export function toClaimed(
  * they are locked, so what is asked of them here still holds at the end of the transaction. The earlier runs are not;
  * but that none of them is open can't become untrue, since a run that has ended stays so.
  */
-function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
-  // Literals, so that the engines see that their indexes of open runs fit: else every claim would read all history.
-  const earlier = sql<boolean>`not exists (select 1 from runs e where e.session_id = r.session_id and e.pk < r.pk
-    and e.status in ('queued', 'running', 'waiting_for_approval'))`;
+function candidates({ q, dialect }: Pick<Database, "q" | "dialect">, session_id: RawBuilder<string>) {
   return q
     .selectFrom("runs as r")
     .innerJoin("threads as t", "t.pk", "r.thread")
@@ -82,29 +79,33 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">) {
     .where(sql<boolean>`r.status in ('queued', 'running')`)
     .where("t.deleted_at", "is", null)
     .where(isFree("t", dialect))
-    .where(earlier)
+    .where("r.pk", "=", firstInLine(session_id))
     .orderBy("r.pk")
     .limit(ONE)
     .modifyEnd(sql.raw(dialect.skipLocked));
 }
 
-const selectFirst = fixedQuery((db) => candidates(db));
-const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) =>
-  ofSession(candidates(db), session_id),
-);
-
-/** Says the index's own condition as well: SQLite does not see that the narrower one is within it, and would scan. */
-function ofSession(query: ReturnType<typeof candidates>, session_id: string) {
-  return query
-    .where("r.session_id", "=", session_id)
-    .where(sql<boolean>`r.status in ('queued', 'running', 'waiting_for_approval')`);
+/**
+ * Of a session's runs that have not ended. As the least of them, and not as one with none before it: PostgreSQL takes that
+ * for a join, and by a plan it made when there were few runs it compares each with each. Literals, so that the engines see
+ * that their indexes of open runs fit: else every claim would read all history.
+ */
+function firstInLine(session_id: RawBuilder<string>): RawBuilder<number> {
+  return sql<number>`(select min(e.pk) from runs e where e.session_id = ${session_id}
+    and e.status in ('queued', 'running', 'waiting_for_approval'))`;
 }
+
+const OF_ANY = sql.ref<string>("r.session_id");
+const selectFirst = fixedQuery((db) => candidates(db, OF_ANY));
+const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) =>
+  candidates(db, sql<string>`${session_id}`),
+);
 
 function selectCandidate(db: Database, { session_id, except_scopes = [] }: Claim): Statement {
   if (except_scopes.length === 0)
     return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
-  const others = candidates(db).where("r.scope", "not in", except_scopes.map(scopeText));
-  return statement(session_id === undefined ? others : ofSession(others, session_id));
+  const of = session_id === undefined ? OF_ANY : sql<string>`${session_id}`;
+  return statement(candidates(db, of).where("r.scope", "not in", except_scopes.map(scopeText)));
 }
 
 const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }>(({ q, dialect }, values) =>
