@@ -5,6 +5,7 @@ import { createRunStore } from "../src/sql/run-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 import { counting, NOTHING } from "./counted-database.ts";
+import { fastest } from "./fastest.ts";
 
 const FEW = 200;
 const MANY = 4000;
@@ -16,16 +17,6 @@ async function queueRuns({ db }: OpenDatabase, { id, thread_id }: Session, count
     select '${id}.${count}.' || n, '${id}', t.pk, t.scope, 'queued', 'a', '{}', '' from numbers, threads t
     where t.thread_id = '${thread_id}'`;
   await db.atomic([{ sql, params: [] }]);
-}
-
-async function fastest(work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < 5; i++) {
-    const started = performance.now();
-    await work();
-    times.push(performance.now() - started);
-  }
-  return Math.min(...times);
 }
 
 describe.each(savers)("a session with many runs in line, on $name", ({ run }) => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import { human } from "../src/conformance/projected-conversation.ts";
+import { readAncestors } from "../src/sql/ancestry.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { createTimelineStore } from "../src/sql/timeline-store.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 import { type Cost, counting, NOTHING } from "./counted-database.ts";
+import { fastest } from "./fastest.ts";
 
 /** What it takes to fork a session of so many steps, and to take it back by five. */
 async function costsOf({ ctx, saver }: OpenDatabase, cost: Cost, steps: number): Promise<{ fork: Cost; rewind: Cost }> {
@@ -95,4 +97,27 @@ describe.each(savers)(`${MANY} artifacts against ten, on $name`, ({ run }) => {
       (db) => counting(db, cost),
     );
   });
+});
+
+/** A line of checkpoints that came all at once, so that the database has no statistics of them. */
+async function layLine({ db }: OpenDatabase, thread: number, length: number): Promise<void> {
+  const numbers = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${length})`;
+  const sql = `${numbers} insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+    select ${thread}, n, '', 'c' || n, case when n > 1 then 'c' || (n - 1) end, '', '{"source":"loop"}' from numbers`;
+  await db.atomic([{ sql, params: [] }]);
+}
+
+describe.each(savers)("a line of 3,000 checkpoints against one of 300, on $name", ({ run }) => {
+  it("takes about ten times as long to go back, also before the first ANALYZE", () =>
+    run(async (open) => {
+      const { db } = open;
+      const goBack = async (thread: number, length: number) => {
+        const ancestors = await db.transaction(() => readAncestors(db, thread, `c${length}`, length));
+        expect(ancestors).toHaveLength(length);
+      };
+      await layLine(open, 1, 300);
+      await layLine(open, 2, 3000);
+      const short = await fastest(() => goBack(1, 300));
+      expect((await fastest(() => goBack(2, 3000))) / short).toBeLessThan(40);
+    }));
 });

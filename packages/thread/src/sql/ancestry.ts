@@ -17,13 +17,14 @@ export function* readAncestors(
   checkpoint_id: string,
   limit: number,
 ): Tx<Ancestor[]> {
-  const sql = `with recursive chain (checkpoint_id, parent_id, seq, metadata, depth) as (
-      select checkpoint_id, parent_id, seq, metadata, 1 from checkpoints where thread = ? and ns = '' and checkpoint_id = ?
+  // The thread is carried along: where it is a constant, PostgreSQL may go through all of the thread at each step.
+  const sql = `with recursive chain (thread, checkpoint_id, parent_id, seq, metadata, depth) as (
+      select thread, checkpoint_id, parent_id, seq, metadata, 1 from checkpoints where thread = ? and ns = '' and checkpoint_id = ?
       union all
-      select p.checkpoint_id, p.parent_id, p.seq, p.metadata, chain.depth + 1 from chain
-      join checkpoints p on p.thread = ? and p.ns = '' and p.checkpoint_id = chain.parent_id where chain.depth < ?)
+      select p.thread, p.checkpoint_id, p.parent_id, p.seq, p.metadata, chain.depth + 1 from chain
+      join checkpoints p on p.thread = chain.thread and p.ns = '' and p.checkpoint_id = chain.parent_id where chain.depth < ?)
     select checkpoint_id, parent_id, seq, metadata from chain order by depth`;
-  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, checkpoint_id, thread, limit] }]);
+  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, checkpoint_id, limit] }]);
   return (found?.rows ?? []).map((row) => ({
     checkpoint_id: String(row["checkpoint_id"]),
     parent_id: row["parent_id"] as string | null,
