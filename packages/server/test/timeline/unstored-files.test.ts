@@ -50,3 +50,14 @@ describe("a rewind of a session's first message", () => {
     });
   });
 });
+
+it("an undo leaves a person's ignored files, though a tool has removed what ignored them", async () => {
+  const talk = await startTalk();
+  const folder = talk.session.workspace_path ?? "";
+  writeFileSync(join(folder, ".gitignore"), ".env\n");
+  writeFileSync(join(folder, ".env"), "secret");
+  await talk.say(make("a.txt", "one"));
+  await talk.say("Run the command: rm .gitignore");
+  expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [{ path: ".gitignore", change: "added" }] });
+  expect([talk.file(".env"), talk.file(".gitignore"), talk.file("a.txt")]).toEqual(["secret", ".env\n", "one"]);
+});

@@ -219,6 +219,97 @@ describe("a restore", () => {
     expect(readFileSync(join(folder, "mine.txt"), "utf8")).toBe("a person's");
   });
 
+  describe("leaves alone what was there and not stored:", () => {
+    it("files that were ignored, once nothing ignores them any more", async () => {
+      const all = await open();
+      const { session, lease, folder } = await all.start();
+      mkdirSync(join(folder, "cache/deep"), { recursive: true });
+      for (const path of [".env", "cache/big.dat", "cache/deep/x"]) writeFileSync(join(folder, path), "a person's");
+      // One that ignores itself is in no snapshot either.
+      writeFileSync(join(folder, ".gitignore"), ".env\ncache/\n.gitignore\n");
+      const run = await all.workspaces.begin(session, lease);
+      const first = run.snapshot_id;
+      const files = contentsOf(folder);
+      writeFileSync(join(folder, ".gitignore"), "");
+      writeFileSync(join(folder, "made"), "by a tool");
+      await run.after();
+      const { changes } = await all.workspaces.plan(session, run.snapshot_id, first);
+      expect(changes.map(({ path }) => path)).toEqual(["made"]);
+      await moveTo(all, session, first);
+      expect(Object.keys(contentsOf(folder))).toEqual(Object.keys(files));
+      expect(readFileSync(join(folder, "cache/deep/x"), "utf8")).toBe("a person's");
+    });
+
+    it("a file that was too large, and has become small", async () => {
+      const all = await open({ max_file_bytes: 1_000 });
+      const { session, lease, folder } = await all.start();
+      writeFileSync(join(folder, "data.bin"), "x".repeat(1_001));
+      const run = await all.workspaces.begin(session, lease);
+      const first = run.snapshot_id;
+      writeFileSync(join(folder, "data.bin"), "x".repeat(100));
+      await run.after();
+      await moveTo(all, session, first);
+      expect(readFileSync(join(folder, "data.bin"), "utf8")).toHaveLength(100);
+    });
+
+    it("what the settings leave out, after they have changed", async () => {
+      const all = await open({ exclude: ["vendor"] });
+      const { session, lease, folder } = await all.start();
+      mkdirSync(join(folder, "vendor"));
+      writeFileSync(join(folder, "vendor/lib"), "installed");
+      const first = (await all.workspaces.begin(session, lease)).snapshot_id;
+      const wider = await open({ exclude: [], snapshots: all.storage.snapshots }, "memory", all.root);
+      const run = await wider.workspaces.begin(session, lease);
+      expect(run.snapshot_id).not.toBe(first);
+      await moveTo({ ...all, workspaces: wider.workspaces }, session, first);
+      expect(readFileSync(join(folder, "vendor/lib"), "utf8")).toBe("installed");
+    });
+
+    it("a file that is ignored from then on, when that is done again", async () => {
+      const all = await open();
+      const { session, lease, folder } = await all.start();
+      writeFileSync(join(folder, "a.txt"), "one");
+      const run = await all.workspaces.begin(session, lease);
+      const first = run.snapshot_id;
+      writeFileSync(join(folder, ".gitignore"), "a.txt\n");
+      await run.after();
+      const second = run.snapshot_id;
+      for (const snapshot of [first, second]) {
+        await moveTo(all, session, snapshot);
+        expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one");
+      }
+      expect(existsSync(join(folder, ".gitignore"))).toBe(true);
+    });
+
+    it("in a shared folder too", async () => {
+      const all = await open({ max_file_bytes: 1_000 });
+      const { session, lease, folder } = await all.start("project");
+      writeFileSync(join(folder, ".gitignore"), ".env\n");
+      writeFileSync(join(folder, ".env"), "a person's");
+      writeFileSync(join(folder, "data.bin"), "x".repeat(1_001));
+      const run = await all.workspaces.begin(session, lease);
+      const first = run.snapshot_id;
+      await run.before();
+      rmSync(join(folder, ".gitignore"));
+      writeFileSync(join(folder, "data.bin"), "x".repeat(100));
+      await run.after();
+      await moveTo(all, session, first);
+      expect(readdirSync(folder).toSorted()).toEqual([".env", ".gitignore", "data.bin"]);
+      expect(all.errors).toEqual([]);
+    });
+
+    it("and what is not stored now is in the way of what was", async () => {
+      const all = await open({ max_file_bytes: 1_000 });
+      const { session, lease, folder } = await all.start();
+      writeFileSync(join(folder, "data.bin"), "x".repeat(100));
+      const run = await all.workspaces.begin(session, lease);
+      const first = run.snapshot_id;
+      writeFileSync(join(folder, "data.bin"), "x".repeat(1_001));
+      await run.after();
+      expect(await all.workspaces.plan(session, run.snapshot_id, first)).toMatchObject({ conflicts: ["data.bin"] });
+    });
+  });
+
   it("is refused where others have changed a file, with the list, and nothing is touched", async () => {
     const { workspaces, start } = await open();
     const { session, lease, folder } = await start();

@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { LEASE } from "../checkpoint/lease.ts";
-import { EMPTY_TREE, encodeTree, encodeTreeChange, hashBlob, hashTree, type TreeEntry } from "../snapshot/tree.ts";
+import { decodeTree } from "../snapshot/decode-tree.ts";
+import {
+  EMPTY_TREE,
+  encodeTree,
+  encodeTreeChange,
+  hashBlob,
+  hashTree,
+  type TreeEntry,
+  unstoredEntry,
+} from "../snapshot/tree.ts";
 import type { NewSnapshotObject } from "../snapshot-store.ts";
 import type { Storage } from "../storage.ts";
 import { type Point, put } from "./checkpoint-line.ts";
@@ -114,6 +123,21 @@ export function snapshotContract(open: OpenStorage): void {
       expect(Buffer.from(read.get(last.hash) ?? "").equals(last.content)).toBe(true);
       expect(Buffer.from(read.get(whole.hash) ?? "").equals(whole.content)).toBe(true);
       expect(Buffer.from(read.get(EMPTY_TREE) ?? "").toString()).toBe("[]");
+    });
+
+    test("that are folders say of what is not stored that it is there, and of what kind the rest is", async ({
+      storage,
+    }) => {
+      const held = blob("held");
+      const entries: TreeEntry[] = [
+        file("a", held),
+        { name: "empty", type: "tree", mode: 0o755, hash: EMPTY_TREE },
+        unstoredEntry("secret"),
+      ];
+      const whole = tree(...entries);
+      await storage.snapshots.putObjects({}, [held, whole]);
+      const read = await storage.snapshots.readObjects({}, [whole.hash]);
+      expect(decodeTree(read.get(whole.hash) ?? Buffer.of())).toEqual(entries);
     });
   });
 

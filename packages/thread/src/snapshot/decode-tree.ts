@@ -1,5 +1,5 @@
 import { AppError } from "@cognition/contract";
-import { type Cell, type EntryType, sortEntries, type TreeChange, type TreeEntry } from "./tree.ts";
+import { type Cell, type EntryType, isUnstoredMode, sortEntries, type TreeChange, type TreeEntry } from "./tree.ts";
 
 const TYPES: Record<string, EntryType> = { f: "file", l: "link", d: "tree" };
 
@@ -24,7 +24,8 @@ export function applyTreeChanges(entries: readonly TreeEntry[], changes: readonl
 function fromCell([name, kind, hash]: Cell): TreeEntry {
   const type = TYPES[kind[0] ?? ""];
   if (!type) throw new AppError("corrupt_data", `An entry of a stored folder is of no known kind: ${kind}`);
-  return { name, type, mode: Number.parseInt(kind.slice(1), 8), hash };
+  const mode = Number.parseInt(kind.slice(1), 8);
+  return { name, type: type === "tree" && isUnstoredMode(mode) ? "unstored" : type, mode, hash };
 }
 
 function parse(content: Uint8Array): unknown {

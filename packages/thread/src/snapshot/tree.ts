@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** A regular file, a symbolic link (its object holds the target) or a folder (its object is a tree). */
-export type EntryType = "file" | "link" | "tree";
+/**
+ * A regular file, a symbolic link (its object holds the target) or a folder (its object is a tree); or a note that something
+ * is there which is not stored: it is ignored, too large, or can't be read. Without that, it would look as if it weren't there.
+ */
+export type EntryType = "file" | "link" | "tree" | "unstored";
 
 /**
  * `name` holds a file name's bytes, one character each (latin1): names need not be UTF-8, and what can't be decoded could
@@ -23,7 +26,12 @@ export interface TreeChange {
 
 export type Cell = [name: string, type: string, hash: string];
 
-const LETTERS: Record<EntryType, string> = { file: "f", link: "l", tree: "d" };
+const LETTERS: Record<EntryType, string> = { file: "f", link: "l", tree: "d", unstored: "d" };
+/**
+ * A note is written as an empty folder with a bit in its mode that no stored folder has: programs that know of no notes read
+ * it, and remove no folder that holds something.
+ */
+const UNSTORED_MODE = 0o1755;
 /** 192 bits: no two contents ever share a name, and a tree of many entries stays short. */
 const HASH_BYTES = 24;
 
@@ -55,6 +63,14 @@ export function sortEntries(entries: TreeEntry[]): TreeEntry[] {
 
 /** The folder with nothing in it, which every scope has without storing it. */
 export const EMPTY_TREE = hashTree(encodeTree([]));
+
+export function unstoredEntry(name: string): TreeEntry {
+  return { name, type: "unstored", mode: UNSTORED_MODE, hash: EMPTY_TREE };
+}
+
+export function isUnstoredMode(mode: number): boolean {
+  return mode === UNSTORED_MODE;
+}
 
 function toCell({ name, type, mode, hash }: TreeEntry): Cell {
   return [name, `${LETTERS[type]}${mode.toString(8)}`, hash];

@@ -11,7 +11,7 @@ const RACY_COARSE_MS = 2_000;
 const MODE = 0o777;
 
 interface Found {
-  type: Exclude<EntryType, "tree">;
+  type: Exclude<EntryType, "tree" | "unstored">;
   stats: Stats;
   was: ScannedFile | undefined;
   options: ScanOptions;

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
-import { type EntryType, encodeTree, hashTree, sortEntries } from "@cognition/thread/snapshot-tree";
+import { type EntryType, encodeTree, hashTree, sortEntries, unstoredEntry } from "@cognition/thread/snapshot-tree";
 import { fsPath, isGone, LazyFolder } from "./held-folder.ts";
 import { type IgnoreRules, ignoreRules, isIgnored } from "./ignore-rules.ts";
 import { isClosedTo, readRegular } from "./read-entry.ts";
@@ -25,10 +25,11 @@ export const UNFINISHED = ".cognition-unfinished-";
 const MAX_DEPTH = 200;
 const MODE = 0o777;
 const QUIETLY = { throwIfNoEntry: false } as const;
+const NEVER_READ = { size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0, racy: false };
 const AS_BYTES = { encoding: "latin1" } as const;
 
 /**
- * What the folder holds now. Only files whose size, times, inode or mode differ from before are read.
+ * What the folder holds now; of what is left out, that it is there. Only files whose size, times, inode or mode differ from before are read.
  *
  * Looking goes by path, which is twice as fast as through a descriptor; reading goes through folders held open. A folder
  * that a command swaps for a link in between can so be looked at, but nothing of it is ever read.
@@ -120,10 +121,18 @@ class FolderScan {
   }
 
   #look(name: string, was: Scanned | undefined): Scanned | undefined {
+    const stats = lstatSync(fsPath(`${this.#place.folder.path}/${name}`), QUIETLY);
+    if (!stats) return undefined;
+    const stored = this.#store(name, stats, was);
+    if (stored) return stored;
+    return was?.entry.type === "unstored" ? was : { entry: unstoredEntry(name), ...NEVER_READ };
+  }
+
+  /** Undefined for what is left out. */
+  #store(name: string, stats: Stats, was: Scanned | undefined): Scanned | undefined {
     const { folder, prefix } = this.#place;
-    const stats = lstatSync(fsPath(`${folder.path}/${name}`), QUIETLY);
-    const type = stats && typeOf(stats);
-    if (!stats || !type) return undefined;
+    const type = typeOf(stats);
+    if (!type) return undefined;
     const settled = this.#known !== undefined && was?.entry.type === type;
     if (!settled && this.#isIgnored(type === "tree" ? `${name}/` : name, prefix)) return undefined;
     if (type === "tree") return this.#enter(name, stats, isFolder(was) ? was : undefined);
@@ -154,7 +163,7 @@ class FolderScan {
   }
 }
 
-function typeOf(stats: Stats): EntryType | undefined {
+function typeOf(stats: Stats): Exclude<EntryType, "unstored"> | undefined {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "tree";
   return stats.isSymbolicLink() ? "link" : undefined;

@@ -97,7 +97,7 @@ export class ScannedWorkspace {
     for (const [name, child] of now.children) {
       const was = before?.children.get(name);
       if (isFolder(child)) this.#collect(child, isFolder(was) ? was : undefined, `${prefix}${name}/`);
-      else if (was?.entry.hash !== child.entry.hash) {
+      else if (child.entry.type !== "unstored" && was?.entry.hash !== child.entry.hash) {
         this.#objects.set(child.entry.hash, { path: `${prefix}${name}`, kind: "blob" });
       }
     }

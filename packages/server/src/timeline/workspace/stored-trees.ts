@@ -5,7 +5,10 @@ import { isSameEntry, type PathChange } from "./path-change.ts";
 /** Folders as they are stored in one scope. */
 export interface StoredTrees {
   entries(hashes: readonly string[]): Promise<Map<string, TreeEntry[]>>;
-  /** What makes the second of the first, in the order of paths. Reads only folders that differ, level by level. */
+  /**
+   * What makes the second of the first, in the order of paths. Reads only folders that differ, level by level. What is
+   * there in the second without being stored is as nobody knows: nothing is said of it, nor of what is in it.
+   */
   diff(from: string, to: string): Promise<PathChange[]>;
 }
 
@@ -43,12 +46,18 @@ function compare({ path, from, to }: Pair, trees: ReadonlyMap<string, TreeEntry[
   const byName = (hash: string | null) => new Map((trees.get(hash ?? "") ?? []).map((entry) => [entry.name, entry]));
   const [old, fresh] = [byName(from), byName(to)];
   for (const name of new Set([...old.keys(), ...fresh.keys()])) {
-    const change = { path: `${path}${name}`, before: old.get(name) ?? null, after: fresh.get(name) ?? null };
+    const after = fresh.get(name) ?? null;
+    if (after?.type === "unstored") continue;
+    const change = { path: `${path}${name}`, before: storedOf(old.get(name)), after };
     if (!isSameEntry(change.before, change.after)) changes.push(change);
     const pair = { path: `${path}${name}/`, from: treeOf(change.before), to: treeOf(change.after) };
     if (pair.from !== pair.to) below.push(pair);
   }
   return below;
+}
+
+function storedOf(entry: TreeEntry | undefined): TreeEntry | null {
+  return entry && entry.type !== "unstored" ? entry : null;
 }
 
 function treeOf(entry: TreeEntry | null): string | null {
