@@ -17,6 +17,8 @@ type SessionId = Pick<Session, "id">;
 type Parts = Pick<Storage, "timeline" | "getMessage" | "getMessagesBySession">;
 
 const PAGE = 100;
+/** Nearly always the first of them is the one. */
+const FEW = 5;
 
 /** The head if nothing is named. */
 export async function findPlace(storage: Parts, session: SessionId, name: PlaceName): Promise<Place | undefined> {
@@ -52,13 +54,10 @@ function at({ checkpoint_id, snapshot_id }: TimelineEntry): Place {
 export async function afterMessage(storage: Parts, session: SessionId, message_id: string): Promise<Place> {
   const message = await storage.getMessage(message_id, { session_id: session.id });
   if (!message) throw new AppError("message_not_found", `There is no message ${message_id} in session ${session.id}`);
-  const place = await onTheHeadsBranch(storage, session, message);
-  if (place) return place;
-  if (message.checkpoint_id === null) {
-    const text = `Message ${message_id} is in no checkpoint yet: its run has not taken it up. Nothing was changed.`;
-    throw new AppError("checkpoint_not_found", text);
-  }
-  return at(await entryAt(storage, session, message.checkpoint_id));
+  if (message.checkpoint_id === null) throw inNoCheckpoint(message_id);
+  return (
+    (await onTheHeadsBranch(storage, session, message)) ?? at(await entryAt(storage, session, message.checkpoint_id))
+  );
 }
 
 async function onTheHeadsBranch(storage: Parts, session: SessionId, { id }: Message): Promise<Place | undefined> {
@@ -81,10 +80,11 @@ async function headPlace(storage: Parts, session: SessionId): Promise<Place | un
 const FIRST_STEP = -1;
 
 /**
- * The checkpoint before the first that holds it. An input that a run was given is part of what follows. Where that one was
- * pruned, the one before it is not the place: more would be undone than was asked for.
+ * The checkpoint before the first that holds it. An input that a run was given is part of what follows; what people did to the
+ * files before they gave it is not, and only the input's own checkpoint has that. Where one of these was pruned, the one before
+ * it is not the place: more would be undone than was asked for.
  */
-async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoint_id }: Message): Promise<Place> {
+async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoint_id, role }: Message): Promise<Place> {
   let entry = await entryAt(storage, session, checkpoint_id ?? "");
   for (;;) {
     if (entry.parent_id === null) {
@@ -93,24 +93,36 @@ async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoin
     }
     const before = await entryAt(storage, session, entry.parent_id);
     if (before.step !== entry.step - 1) throw wasPruned(session, id);
-    if (before.source !== "input") return at(before);
+    if (before.source !== "input") {
+      const files = role === "user" ? entry : before;
+      return { checkpoint_id: before.checkpoint_id, snapshot_id: files.snapshot_id };
+    }
     entry = before;
   }
 }
 
 async function beforeLastTurn(storage: Parts, session: SessionId): Promise<Place> {
-  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "user" });
-  const [asked] = messages;
-  if (!asked || asked.checkpoint_id === null) throw nothingToRewind(session, "message");
-  return beforeMessage(storage, session, asked);
+  return beforeMessage(storage, session, await newestOf(storage, session, "user", "message"));
 }
 
 /** The last checkpoint on the head's branch at which the model had called tools and none of them had run. */
 async function beforeLastTool(storage: Parts, session: SessionId): Promise<Place> {
-  const { messages } = await storage.getMessagesBySession(session.id, { limit: 1, role: "tool" });
-  const [result] = messages;
-  if (!result || result.checkpoint_id === null) throw nothingToRewind(session, "tool action");
-  return beforeMessage(storage, session, result);
+  return beforeMessage(storage, session, await newestOf(storage, session, "tool", "tool action"));
+}
+
+/** Past those that no checkpoint holds: nothing ever came of a message whose run was aborted before its turn. */
+async function newestOf(storage: Parts, session: SessionId, role: Message["role"], what: string): Promise<Message> {
+  for (let offset = 0; ; offset += FEW) {
+    const { messages, total } = await storage.getMessagesBySession(session.id, { limit: FEW, offset, role });
+    const held = messages.find(({ checkpoint_id }) => checkpoint_id !== null);
+    if (held) return held;
+    if (offset + messages.length >= total) throw nothingToRewind(session, what);
+  }
+}
+
+function inNoCheckpoint(message_id: string): AppError {
+  const text = `Message ${message_id} is in no checkpoint: its run has not taken it up. Nothing was changed.`;
+  return new AppError("checkpoint_not_found", text);
 }
 
 function wasPruned(session: SessionId, message_id: string): AppError {

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Checkpoint, CheckpointState, Session } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
-import { make, startTalk, talkTo } from "./talk.ts";
+import { make, startTalk, type Talk, talkTo } from "./talk.ts";
 
 describe("checkpoints", () => {
   it("say what was said, which tool, how it went and what came next", async () => {
@@ -178,6 +178,57 @@ describe("rewind", () => {
     await talk.rewind({ last: "turn", force: true });
     await talk.say("List the files in this directory.");
     expect([talk.file("a.txt"), talk.file("b.txt")]).toEqual(["one", undefined]);
+  });
+});
+
+describe("what people did between two messages", () => {
+  it("stays when the second is undone, and comes back if its turn took it away", async () => {
+    const talk = await startTalk();
+    const file = (name: string) => join(talk.session.workspace_path ?? "", name);
+    await talk.say(make("a.txt", "one"));
+    writeFileSync(file("a.txt"), "edited");
+    writeFileSync(file("data.csv"), "a person's");
+    await talk.say("Run the command: rm data.csv");
+    expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [{ path: "data.csv", change: "added" }] });
+    expect([talk.file("a.txt"), talk.file("data.csv")]).toEqual(["edited", "a person's"]);
+    await talk.say("Hello");
+    expect(await talk.rewind({ last: "turn" })).toMatchObject({ files: [] });
+    expect([talk.file("a.txt"), talk.file("data.csv")]).toEqual(["edited", "a person's"]);
+    await talk.say("Hello");
+    const messages = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    expect(await talk.rewind({ message_id: messages.at(-3)?.id })).toMatchObject({ files: [] });
+    expect(await talk.texts()).toEqual([make("a.txt", "one")]);
+  });
+});
+
+describe("a message that was aborted before its turn", () => {
+  const sendLater = async (talk: Talk, content: string) => {
+    const headers = { Prefer: "respond-async" };
+    const sent = await talk.on.ask(`/sessions/${talk.session.id}/messages`, {
+      method: "POST",
+      json: { content },
+      headers,
+    });
+    return (await sent.json()) as { run_id: string; message_id: string };
+  };
+
+  it("is no turn to undo, and no place to go to", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await sendLater(talk, "Run the command: sleep 30");
+    const never = await sendLater(talk, "Hello");
+    await talk.post("/abort", { run_id: never.run_id });
+    await talk.post("/abort", {});
+    await expect.poll(async () => (await talk.get<Session>("")).body.active_run_id).toBeNull();
+    const messages = (await talk.get<{ messages: { id: string; content: string }[] }>("/messages")).body.messages;
+    const message_id = messages.find(({ content }) => content === "Hello")?.id;
+    for (const path of ["/rewind", "/fork"])
+      expect((await talk.post(path, { message_id })).body).toMatchObject({ code: "checkpoint_not_found", status: 404 });
+    await talk.rewind({ last: "turn" });
+    await talk.rewind({ last: "turn" });
+    expect(talk.file("a.txt")).toBeUndefined();
+    expect((await talk.post("/rewind", { last: "turn" })).body).toMatchObject({ code: "nothing_to_rewind" });
+    expect((await talk.post("/rewind", { last: "tool" })).body).toMatchObject({ code: "nothing_to_rewind" });
   });
 });
 
