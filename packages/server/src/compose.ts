@@ -103,14 +103,13 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   const engine = createEngine(options, config, parts);
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
-  const sessions = createSessions({
-    ...{ storage, agents, models, sandboxes, engine, ...workspace },
-    settleFiles: (session) => workspaces.settle(session, false),
-    forgetFolder: workspaces.forget,
-  });
   const deleted = createDeletedFolders({
-    ...{ storage, sandboxes, engine, workspace_root: root, forgetFolder: workspaces.forget },
+    ...{ storage, sandboxes, engine, workspaces, workspace_root: root },
     onError: (error) => options.onError(error, ""),
+  });
+  const sessions = createSessions({
+    ...{ storage, agents, models, sandboxes, engine, ...workspace, deletedFolders: deleted },
+    settleFiles: (session) => workspaces.settle(session, false),
   });
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
   const http = createHttp(options, config, { ...parts, engine, sessions, timeline });

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { AppError, type Scope, type Skill } from "@cognition/contract";
 import {
   type CheckpointSaver,
@@ -20,7 +19,7 @@ import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
-import { workspaceOf } from "../session/workspace-folder.ts";
+import { makeFolder } from "../session/workspace-folder.ts";
 import { isReading, type ToolArtifacts } from "../tool/tool.ts";
 import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
@@ -149,10 +148,9 @@ interface AgentFiles {
   skills: readonly Skill[];
 }
 
-async function openSandbox({ workspace_root, sandboxes }: AgentOpenerOptions, session: RunSession): Promise<Sandbox> {
-  const workspace = workspaceOf(workspace_root, session);
-  mkdirSync(workspace, { recursive: true });
-  return sandboxes.open(session.id, workspace);
+async function openSandbox(options: AgentOpenerOptions, session: RunSession): Promise<Sandbox> {
+  const { storage, workspace_root, sandboxes } = options;
+  return sandboxes.open(session.id, await makeFolder(storage, workspace_root, session));
 }
 
 interface GraphFor extends AgentFiles {

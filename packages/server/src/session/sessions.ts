@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import {
   AppError,
   type CreateSession,
@@ -15,15 +15,17 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
+import type { DeletedFolders } from "./deleted-folders.ts";
 import { makeOnce } from "./make-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
-import { ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
+import { sessionNotFound } from "./while-there.ts";
+import { makeFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
 
 export interface SessionsOptions {
   readonly storage: Storage;
   readonly agents: Pick<AgentRegistry, "findForSession">;
   readonly models: Pick<ModelRegistry, "select">;
-  readonly sandboxes: Pick<Sandboxes, "open" | "remove">;
+  readonly sandboxes: Pick<Sandboxes, "open">;
   readonly engine: Pick<RunEngine, "abort">;
   readonly workspace_root: string;
   readonly isolation: WorkspaceIsolation;
@@ -31,8 +33,7 @@ export interface SessionsOptions {
   readonly refuse_given_paths: boolean;
   /** Finishes what a rewind has begun, before anybody sees the files. */
   readonly settleFiles: (session: Session) => Promise<void>;
-  /** What this node noted of where the session's folder stands. */
-  readonly forgetFolder: (session: Session) => Promise<void>;
+  readonly deletedFolders: Pick<DeletedFolders, "announce" | "clear">;
 }
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
@@ -89,15 +90,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     async delete(session_id, scope) {
       const session = await find(session_id, scope);
       await options.engine.abort(session_id);
+      options.deletedFolders.announce(session);
       if (!(await storage.deleteSession(session_id, scope))) notFound(session_id);
-      await sandboxes.remove(session_id);
-      if (ownsFolder(session)) await rm(workspaceOf(root, session), { recursive: true, force: true });
-      await options.forgetFolder(session);
+      await options.deletedFolders.clear(session);
     },
     async openFiles(session_id, scope) {
       const session = await find(session_id, scope);
-      const folder = workspaceOf(root, session);
-      await mkdir(folder, { recursive: true });
+      const folder = await makeFolder(storage, root, session);
       await options.settleFiles(session);
       return (await sandboxes.open(session_id, folder)).files;
     },
@@ -147,5 +146,5 @@ function refuseWhileWaiting({ id, status, active_run_id }: Session): void {
 }
 
 function notFound(session_id: string): never {
-  throw new AppError("session_not_found", `There is no session ${session_id}`);
+  throw sessionNotFound(session_id);
 }

@@ -1,7 +1,10 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { mkdir, realpath, rm } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { AppError, type Session } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
 import { hasCode } from "../file/error-text.ts";
+import { sessionNotFound } from "./while-there.ts";
 
 /** Below the root, and no session's: agents, tools and configuration are read from there. */
 const RESERVED = ".cognition";
@@ -25,6 +28,35 @@ export function ownsFolder({ workspace_path }: Pick<Session, "workspace_path">):
 /** A session as callers see it. */
 export function presentSession(root: string, session: Session): Session {
   return { ...session, workspace_path: workspaceOf(root, session) };
+}
+
+/**
+ * Makes a session's folder unless it is there. Not for one that was deleted meanwhile: nobody would ever remove it again.
+ * Whoever deletes a session removes its folder after that, so a folder made before this look is removed with the rest.
+ */
+export async function makeFolder(
+  storage: Pick<Storage, "getSession">,
+  root: string,
+  session: Pick<Session, "id" | "workspace_path">,
+): Promise<string> {
+  const folder = workspaceOf(root, session);
+  const made = makeFolders(folder);
+  if (made === undefined || (await storage.getSession(session.id))) return folder;
+  if (ownsFolder(session)) await rm(folder, { recursive: true, force: true });
+  throw sessionNotFound(session.id);
+}
+
+function makeFolders(folder: string): string | undefined {
+  try {
+    return mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw hasCode(error, "EEXIST", "ENOTDIR") ? noFolder(folder) : error;
+  }
+}
+
+export function noFolder(folder: string): AppError {
+  const message = `The workspace "${folder}" is a file, or below one; nothing was changed. Move it away.`;
+  return new AppError("workspace_path_refused", message);
 }
 
 /** Checks a path that a caller gave, makes the folder if it is not there, and gives the path as it is stored. */

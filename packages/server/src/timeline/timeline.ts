@@ -1,4 +1,3 @@
-import { mkdir, rm } from "node:fs/promises";
 import {
   AppError,
   type Checkpoint,
@@ -15,7 +14,7 @@ import {
 } from "@cognition/contract";
 import { EMPTY_TREE, type Storage, type TimelineEntry, type ToolCallRecord } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
-import { ownsFolder, presentSession, workspaceOf } from "../session/workspace-folder.ts";
+import { makeFolder, presentSession } from "../session/workspace-folder.ts";
 import { readState } from "./checkpoint-state.ts";
 import { viewCheckpoint } from "./checkpoint-view.ts";
 import { entryAt, findPlace } from "./find-place.ts";
@@ -45,16 +44,15 @@ export interface Timeline {
 }
 
 export function createTimeline({ storage, workspaces, agents, workspace_root: root }: TimelineOptions): Timeline {
-  async function makeFolder(session: Session, fork: Session, files: boolean): Promise<void> {
-    await mkdir(workspaceOf(root, fork), { recursive: true });
+  async function takeAlong(session: Session, fork: Session, files: boolean): Promise<void> {
+    await makeFolder(storage, root, fork);
     if (files) await workspaces.cloneFrom(session, fork);
   }
 
   /** Whoever is told that there is no fork must not find one. */
   async function undo(fork: Session): Promise<void> {
     await storage.deleteSession(fork.id);
-    if (ownsFolder(fork)) await rm(workspaceOf(root, fork), { recursive: true, force: true });
-    await workspaces.forget(fork);
+    await workspaces.remove(fork);
   }
 
   async function view(session: Session, entries: readonly TimelineEntry[]): Promise<Checkpoint[]> {
@@ -98,7 +96,7 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
         ...(title === undefined ? {} : { title }),
         ...(agent_name === undefined ? {} : { agent_name }),
       });
-      await makeFolder(session, fork, files).catch(async (error: Error) => {
+      await takeAlong(session, fork, files).catch(async (error: Error) => {
         await undo(fork).catch((undoing: Error) => {
           throw stillThere(fork, error, undoing);
         });
@@ -107,7 +105,7 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
       return presentSession(root, fork);
     },
     finishFork: async (fork) => {
-      await mkdir(workspaceOf(root, fork), { recursive: true });
+      await makeFolder(storage, root, fork);
       await workspaces.settle(fork, false);
       return presentSession(root, fork);
     },

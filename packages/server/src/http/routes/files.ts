@@ -1,11 +1,15 @@
-import { isAppError } from "@cognition/contract";
+import { isAppError, type Scope } from "@cognition/contract";
+import type { Storage } from "@cognition/thread";
+import type { SandboxFiles } from "../../sandbox/sandbox.ts";
 import type { Sessions } from "../../session/sessions.ts";
+import { whileThere } from "../../session/while-there.ts";
 import { listWorkspace } from "../../session/workspace-listing.ts";
 import { fileStream } from "../file-stream.ts";
 import type { Handlers } from "../handler.ts";
 import { tarStream } from "../tar-stream.ts";
 
 export interface FileRoutes {
+  readonly storage: Pick<Storage, "getSession">;
   readonly sessions: Pick<Sessions, "openFiles">;
 }
 
@@ -14,37 +18,48 @@ type Names = "listFiles" | "getFile" | "putFile" | "deleteFile";
 /** Never shown by a browser: what an agent wrote must not run as a page of this server. */
 const DOWNLOAD = { "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox" };
 
-export function fileRoutes({ sessions }: FileRoutes): Pick<Handlers, Names> {
+export function fileRoutes({ storage, sessions }: FileRoutes): Pick<Handlers, Names> {
+  type Asked = { params: { id: string }; scope: Scope | undefined };
+  const withFiles = <T>({ params, scope }: Asked, work: (files: SandboxFiles) => Promise<T>) =>
+    whileThere(storage, params.id, scope, async ({ id }) => work(await sessions.openFiles(id, scope)));
+
   return {
-    listFiles: async ({ params, query, scope }) => {
-      const files = await sessions.openFiles(params.id, scope);
-      const entries = await listWorkspace(files);
-      if (query.archive === undefined) return { files: entries };
-      const headers = {
-        ...DOWNLOAD,
-        "Content-Type": "application/x-tar",
-        "Content-Disposition": 'attachment; filename="workspace.tar"',
-      };
-      return new Response(tarStream(files, entries), { headers });
-    },
-    getFile: async ({ params, scope }) => {
-      const files = await sessions.openFiles(params.id, scope);
-      const headers = { ...DOWNLOAD, "Content-Type": "application/octet-stream", "Content-Disposition": "attachment" };
-      try {
-        return new Response((await files.read(params.path)) as Uint8Array<ArrayBuffer>, { headers });
-      } catch (error) {
-        if (!isAppError(error, "content_too_large")) throw error;
-        const file = await files.open(params.path);
-        return new Response(fileStream(file), { headers: { ...headers, "Content-Length": String(file.size) } });
-      }
-    },
-    putFile: async ({ params, body, scope }) => {
-      await (await sessions.openFiles(params.id, scope)).write(params.path, body);
-      return undefined;
-    },
-    deleteFile: async ({ params, scope }) => {
-      await (await sessions.openFiles(params.id, scope)).delete(params.path);
-      return undefined;
-    },
+    listFiles: (asked) =>
+      withFiles(asked, async (files) => {
+        const entries = await listWorkspace(files);
+        if (asked.query.archive === undefined) return { files: entries };
+        const headers = {
+          ...DOWNLOAD,
+          "Content-Type": "application/x-tar",
+          "Content-Disposition": 'attachment; filename="workspace.tar"',
+        };
+        return new Response(tarStream(files, entries), { headers });
+      }),
+    getFile: (asked) =>
+      withFiles(asked, async (files) => {
+        const { path } = asked.params;
+        const headers = {
+          ...DOWNLOAD,
+          "Content-Type": "application/octet-stream",
+          "Content-Disposition": "attachment",
+        };
+        try {
+          return new Response((await files.read(path)) as Uint8Array<ArrayBuffer>, { headers });
+        } catch (error) {
+          if (!isAppError(error, "content_too_large")) throw error;
+          const file = await files.open(path);
+          return new Response(fileStream(file), { headers: { ...headers, "Content-Length": String(file.size) } });
+        }
+      }),
+    putFile: (asked) =>
+      withFiles(asked, async (files) => {
+        await files.write(asked.params.path, asked.body);
+        return undefined;
+      }),
+    deleteFile: (asked) =>
+      withFiles(asked, async (files) => {
+        await files.delete(asked.params.path);
+        return undefined;
+      }),
   };
 }

@@ -1,7 +1,8 @@
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { type FileChange, isAppError, type Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
-import { ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
+import { hasCode } from "../../file/error-text.ts";
+import { noFolder, ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { createFolderMarkers } from "./folder-marker.ts";
@@ -34,6 +35,9 @@ export interface WorkspacesOptions {
 
 type Folder = Pick<WorkspacePlace, "id" | "workspace_path">;
 
+/** A process that is being stopped may still put something into a folder that was just emptied. */
+const WHILE_OTHERS_WRITE = { maxRetries: 5, retryDelay: 50 };
+
 /** The folders of sessions on this node, and where they stand in the storage. */
 export interface Workspaces {
   /** Finishes a restore, brings this node's folder to where the files stand, and takes in what people did meanwhile. */
@@ -48,8 +52,8 @@ export interface Workspaces {
   look(session: WorkspacePlace): Promise<string>;
   /** Where the thread's files stand. */
   standing(session: WorkspacePlace): Promise<string>;
-  /** The session is deleted: so is the note of where its folder stood. */
-  forget(session: Folder): Promise<void>;
+  /** The session is deleted: so is the folder that the server made for it, and the note of where it stood. */
+  remove(session: Folder): Promise<void>;
   diff(scope: Scope, from: string, to: string): Promise<FileChange[]>;
   describe(scope: Scope, changes: readonly PathChange[]): Promise<FileChange[]>;
   close(): Promise<void>;
@@ -107,7 +111,11 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
         return (await captureFolder(parts, place)).tree;
       }),
     standing: sync.standing,
-    forget: (session) => inTurn(session, () => parts.markers.remove(session.id)),
+    remove: (session) =>
+      inTurn(session, async (folder) => {
+        if (ownsFolder(session)) await rm(folder, { recursive: true, force: true, ...WHILE_OTHERS_WRITE });
+        await parts.markers.remove(session.id);
+      }),
     diff: async (scope, from, to) =>
       describeChanges(snapshots, scope, await createStoredTrees(snapshots, scope).diff(from, to)),
     describe: (scope, changes) => describeChanges(snapshots, scope, changes),
@@ -151,7 +159,7 @@ async function isThere(folder: string): Promise<boolean> {
     await readdir(folder);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
+    if (hasCode(error, "ENOENT")) return false;
+    throw hasCode(error, "ENOTDIR") ? noFolder(folder) : error;
   }
 }
