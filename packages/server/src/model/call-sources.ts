@@ -1,14 +1,14 @@
-import { AppError } from "@cognition/contract";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { Settle } from "../breaker/circuit-breaker.ts";
+import { cutOff, emptyAnswer } from "./answer-end.ts";
 import type { Clock } from "./clock.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { type ModelFailure, readFailure } from "./model-error.ts";
 import { type ModelSource, openSource, type SourceCallOptions } from "./model-source.ts";
 import { DEFAULT_RETRY, type RetrySettings, retryDelay } from "./retry-policy.ts";
 import { isVisible, StreamAccount } from "./stream-account.ts";
-import { type CallUsage, toCallUsage } from "./usage.ts";
+import { type CallOrigin, type CallUsage, toCallUsage } from "./usage.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** One attempt at one provider, for logs, metrics and budgets: an attempt that failed may have cost money too. */
@@ -89,14 +89,12 @@ async function* tryOnce(
     await call.beforeCall?.();
     signal?.throwIfAborted();
     settle = source.breaker.acquire();
-    for await (const chunk of holdBack(source, call, account)) {
+    for await (const chunk of wholeAnswer(source, call, account, settle)) {
       result.given = true;
       yield chunk;
     }
-    if (account.ended === false) throw cutOff(source);
     outcome = "succeeded";
-    settle("success");
-    yield account.closing(closingMetadata(source, account, attempt + 1, fallback_from));
+    yield account.closing(originOf(source, account, attempt + 1, fallback_from));
   } catch (error) {
     if (signal?.aborted || outcome === "succeeded") throw error;
     outcome = "failed";
@@ -109,15 +107,22 @@ async function* tryOnce(
   }
 }
 
-/** Keeps back the pieces that give nothing out (a protocol's opening) until one does, so that an early end can be retried. */
-async function* holdBack(source: ModelSource, call: Call, account: StreamAccount): AsyncGenerator<ChatGenerationChunk> {
+/**
+ * The pieces of an answer that comes to its end and says something. Those that give nothing out (a protocol's opening, and
+ * all of an answer that only calls tools) are kept back until one does, so that another attempt can be made.
+ */
+async function* wholeAnswer(
+  source: ModelSource,
+  call: Call,
+  account: StreamAccount,
+  settle: Settle,
+): AsyncGenerator<ChatGenerationChunk> {
   const { timeouts, provider } = source;
   const open = (signal: AbortSignal) => openSource(source, call.messages, call.options, signal);
   let held: ChatGenerationChunk[] | undefined = [];
   for await (const piece of watchStream(open, { provider_id: provider.id, timeouts, signal: call.options.signal })) {
-    const visible = isVisible(piece);
     const chunk = account.read(piece);
-    if (held && !visible) {
+    if (held && !isVisible(chunk)) {
       held.push(chunk);
       continue;
     }
@@ -127,19 +132,27 @@ async function* holdBack(source: ModelSource, call: Call, account: StreamAccount
   }
   // The SDKs end in silence when their signal aborts.
   call.options.signal?.throwIfAborted();
-  if (held && account.ended !== false) yield* held;
+  if (account.ended === false) throw cutOff(provider.id);
+  // The provider works, whatever it made of this question: what one caller asks must not open the breaker for all.
+  settle("success");
+  if (account.isEmpty) throw emptyAnswer(provider.id, account.end);
+  if (held) yield* held;
 }
 
-function closingMetadata(
+function originOf(
   { provider, model }: ModelSource,
   account: StreamAccount,
   attempts: number,
   fallback_from: readonly string[],
-): Record<string, unknown> {
-  const answered = account.model ?? model;
-  const { estimated } = account.usage();
-  const origin = { provider_id: provider.id, provider: provider.provider, model: answered, estimated, attempts };
-  return { model_name: answered, cognition: { ...origin, fallback_from } };
+): CallOrigin {
+  return {
+    provider_id: provider.id,
+    provider: provider.provider,
+    model: account.model ?? model,
+    estimated: account.usage().estimated,
+    attempts,
+    fallback_from,
+  };
 }
 
 interface Ended {
@@ -164,11 +177,5 @@ function record({ provider, model }: ModelSource, call: Call, ended: Ended): voi
     duration_ms: call.clock.now() - began,
     usage: known ? toCallUsage(origin, counts) : null,
     error: failure ?? null,
-  });
-}
-
-function cutOff({ provider }: ModelSource): AppError {
-  return new AppError("model_failed", `The provider ${provider.id} ended its answer before it was complete.`, {
-    details: { provider_id: provider.id },
   });
 }

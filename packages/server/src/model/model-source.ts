@@ -14,7 +14,7 @@ import type { Timeouts } from "./timeouts.ts";
 export interface ModelSource {
   readonly provider: ProviderDefinition;
   readonly model: string;
-  readonly kind: Pick<ProviderKind, "isEnd" | "countsAreTotals">;
+  readonly kind: Pick<ProviderKind, "endOf" | "countsAreTotals">;
   readonly chat: BaseChatModel;
   readonly breaker: CircuitBreaker;
   readonly timeouts: Timeouts;

@@ -24,10 +24,10 @@ export interface ProviderKind {
   readonly defaultKeyEnv: string | null;
   load(fields: ModelFields): Promise<BaseChatModel>;
   /**
-   * Whether this piece says that the answer is complete. A connection that closes cleanly in the middle looks like the end
+   * Why the answer ended, in the provider's word, if this piece says that it is complete. A connection that closes cleanly in the middle looks like the end
    * to the SDKs, which then hand out half an answer; undefined where the protocol's end could not be checked.
    */
-  readonly isEnd?: (chunk: ChatGenerationChunk) => boolean;
+  readonly endOf?: (chunk: ChatGenerationChunk) => string | undefined;
   /** Whether a later piece's count of output tokens replaces the earlier ones rather than adding to them. */
   readonly countsAreTotals?: boolean;
 }

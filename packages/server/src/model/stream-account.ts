@@ -1,7 +1,10 @@
 import { AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
+import { AnswerCalls } from "./answer-calls.ts";
+import { isCut } from "./answer-end.ts";
 import type { ModelSource } from "./model-source.ts";
 import { estimateMessageTokens, estimateTokens } from "./token-estimate.ts";
+import type { CallOrigin } from "./usage.ts";
 
 /** What has been seen of one answer: whether it is complete, what it used, who gave it. */
 export class StreamAccount {
@@ -10,7 +13,9 @@ export class StreamAccount {
   #counts: UsageMetadata | undefined;
   #characters = 0;
   readonly #keepIds: boolean;
-  #ended = false;
+  readonly #calls = new AnswerCalls();
+  #end: string | undefined;
+  #said = false;
   #blocks = false;
   #model: string | undefined;
 
@@ -22,7 +27,17 @@ export class StreamAccount {
 
   /** Undefined where the kind's protocol has no end that could be checked. */
   get ended(): boolean | undefined {
-    return this.#kind.isEnd ? this.#ended : undefined;
+    return this.#kind.endOf ? this.#end !== undefined : undefined;
+  }
+
+  /** Why it ended, in the provider's own word. */
+  get end(): string | undefined {
+    return this.#end;
+  }
+
+  /** Whether nothing came: no text, no call. What a model only thought is no answer. */
+  get isEmpty(): boolean {
+    return !this.#said && this.#calls.isEmpty;
   }
 
   /** The model that the provider says has answered: often a dated snapshot of the one that was asked. */
@@ -31,17 +46,19 @@ export class StreamAccount {
   }
 
   /**
-   * Notes what a piece says and takes its counts and names out of it. Merging pieces adds numbers and joins texts, so
-   * that a count given twice would be doubled and a model's name repeated; both are told once, at the end.
+   * Notes what a piece says and takes its calls, counts and names out of it. Merging pieces adds numbers and joins texts, so
+   * that a count given twice would be doubled and a model's name repeated; all of them are told once, at the end.
    */
-  read(chunk: ChatGenerationChunk): ChatGenerationChunk {
-    const { message } = chunk;
-    if (this.#kind.isEnd?.(chunk)) this.#ended = true;
+  read(given: ChatGenerationChunk): ChatGenerationChunk {
+    const { chunk, message } = asAnswer(given);
+    this.#end = this.#kind.endOf?.(chunk) ?? this.#end;
     this.#model ??=
       nameIn(chunk.generationInfo) ?? nameIn(message.response_metadata) ?? nameIn(message.additional_kwargs);
+    this.#calls.take(message);
+    if (Array.isArray(message.content)) message.content = message.content.filter((block) => !isTextless(block));
     this.#characters += sizeOf(message);
+    this.#said ||= saysSomething(message);
     this.#blocks ||= Array.isArray(message.content);
-    if (!(message instanceof AIMessageChunk)) return chunk;
     if (!this.#keepIds) dropId(message);
     if (message.usage_metadata) this.#count(message.usage_metadata);
     delete message.usage_metadata;
@@ -54,15 +71,23 @@ export class StreamAccount {
   usage(): { counts: UsageMetadata; estimated: boolean } {
     if (this.#counts) return { counts: this.#counts, estimated: false };
     const input_tokens = estimateMessageTokens(this.#messages);
-    const output_tokens = estimateTokens(" ".repeat(this.#characters));
+    const output_tokens = estimateTokens(" ".repeat(this.#characters + this.#calls.characters));
     return { counts: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }, estimated: true };
   }
 
-  /** The last piece: no text, but what the whole answer used and who gave it. */
-  closing(metadata: Record<string, unknown>): ChatGenerationChunk {
-    // Of the same shape as the pieces before: an empty text merged into a list would leave an empty block.
-    const message = new AIMessageChunk(this.#blocks ? { content: [] } : { content: "" });
-    Object.assign(message, { usage_metadata: this.usage().counts, response_metadata: metadata });
+  /** The last piece: no text, but the tools that the answer calls, what the whole of it used and who gave it. */
+  closing(origin: CallOrigin): ChatGenerationChunk {
+    const { usable, unusable } = this.#calls.read(isCut(this.#end));
+    const message = new AIMessageChunk({
+      // Of the same shape as the pieces before: an empty text merged into a list would leave an empty block.
+      content: this.#blocks ? [] : "",
+      tool_calls: usable,
+      response_metadata: {
+        model_name: origin.model,
+        cognition: { ...origin, ...(unusable.length > 0 && { unusable_calls: unusable }) },
+      },
+    });
+    Object.assign(message, { usage_metadata: this.usage().counts });
     return new ChatGenerationChunk({ text: "", message });
   }
 
@@ -83,9 +108,32 @@ export class StreamAccount {
 /** Whether a piece gives anything out: once one has, the answer can't be begun anew by another attempt. */
 export function isVisible({ message, text }: ChatGenerationChunk): boolean {
   if (text !== "") return true;
-  if (message instanceof AIMessageChunk && (message.tool_call_chunks?.length ?? 0) > 0) return true;
-  if (Array.isArray(message.content) && message.content.length > 0) return true;
+  if (Array.isArray(message.content) && message.content.some((block) => block["text"] !== "")) return true;
   return typeof message.additional_kwargs["reasoning_content"] === "string";
+}
+
+/** LangChain makes something else of a piece that does not say that it is an assistant's, and an agent refuses that. */
+function asAnswer(chunk: ChatGenerationChunk): { chunk: ChatGenerationChunk; message: AIMessageChunk } {
+  const { message, text, generationInfo } = chunk;
+  if (message instanceof AIMessageChunk) return { chunk, message };
+  const { content, additional_kwargs, response_metadata, id } = message;
+  const answer = new AIMessageChunk({ content, additional_kwargs, response_metadata, ...(id !== undefined && { id }) });
+  return {
+    chunk: new ChatGenerationChunk({ text, message: answer, ...(generationInfo && { generationInfo }) }),
+    message: answer,
+  };
+}
+
+const THOUGHTS: ReadonlySet<unknown> = new Set(["thinking", "redacted_thinking", "reasoning"]);
+
+function saysSomething({ content }: AIMessageChunk): boolean {
+  if (typeof content === "string") return content !== "";
+  return content.some((block) => !THOUGHTS.has(block.type) && block["text"] !== "");
+}
+
+/** The provider that gave it would refuse to be sent it back. */
+function isTextless(block: { type?: unknown; text?: unknown }): boolean {
+  return block.type === "text" && "text" in block && typeof block.text !== "string";
 }
 
 // A server of one's own may give every answer the same id. An agent's history would then keep only the last of them: a message
@@ -95,10 +143,8 @@ function dropId(message: AIMessageChunk): void {
   delete message.lc_kwargs["id"];
 }
 
-function sizeOf(message: BaseMessage): number {
-  const content = typeof message.content === "string" ? message.content : JSON.stringify(message.content);
-  const calls = message instanceof AIMessageChunk ? (message.tool_call_chunks ?? []) : [];
-  return content.length + calls.reduce((sum, call) => sum + (call.args?.length ?? 0) + (call.name?.length ?? 0), 0);
+function sizeOf({ content }: AIMessageChunk): number {
+  return (typeof content === "string" ? content : JSON.stringify(content)).length;
 }
 
 function nameIn(said: Record<string, unknown> | undefined): string | undefined {

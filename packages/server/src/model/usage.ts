@@ -1,5 +1,6 @@
 import type { TokenUsage } from "@cognition/contract";
 import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import type { UnusableCall } from "./answer-calls.ts";
 import { estimateCost } from "./price-table.ts";
 
 /** What one model call used, as the provider reported it; `estimated` where it reported nothing. */
@@ -27,9 +28,13 @@ export interface CallOrigin {
   readonly attempts: number;
   /** Providers that were tried first and failed. */
   readonly fallback_from: readonly string[];
+  /** Calls of tools that are not among the message's own, since nobody may run them. */
+  readonly unusable_calls?: readonly UnusableCall[];
 }
 
-export function toCallUsage(origin: Omit<CallOrigin, "attempts" | "fallback_from">, counts: UsageMetadata): CallUsage {
+type Origin = Pick<CallOrigin, "provider_id" | "provider" | "model" | "estimated">;
+
+export function toCallUsage(origin: Origin, counts: UsageMetadata): CallUsage {
   const usage = {
     provider_id: origin.provider_id,
     provider: origin.provider,

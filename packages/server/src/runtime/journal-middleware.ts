@@ -1,4 +1,4 @@
-import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -10,6 +10,7 @@ import { journaledCall } from "./journaled-call.ts";
 import { currentRun, type RunScope } from "./run-scope.ts";
 import { todosRefusal } from "./todos.ts";
 import type { ToolRefusal } from "./tool-rules.ts";
+import { unusableReason, withUnusableCalls } from "./unusable-calls.ts";
 
 export interface JournalOptions extends Caller {
   onCrash: (tool: string) => OnCrash;
@@ -30,8 +31,14 @@ type Runtime = { configurable?: Record<string, unknown> };
 export function createJournalMiddleware(options: JournalOptions) {
   return createMiddleware({
     name: "journal",
+    wrapModelCall: async (request, handler) => {
+      const answer = await handler(request);
+      return AIMessage.isInstance(answer) ? withUnusableCalls(answer) : (answer as never);
+    },
     wrapToolCall: async (request, handler) => {
       const scope = currentRun();
+      const unusable = unusableReason(request.toolCall, request.state.messages);
+      if (unusable !== undefined) return tellUnusable(options, scope, request.toolCall, unusable);
       const decided = decide(options, request.toolCall, request.state.messages);
       if (ToolMessage.isInstance(decided)) return tellDenied(options, scope, request.toolCall, decided);
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
@@ -54,11 +61,13 @@ function decide(
   messages: readonly BaseMessage[],
 ): ToolCall | ToolMessage {
   const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
-  if (reason !== undefined) {
-    return new ToolMessage({ tool_call_id: call.id ?? "", name: call.name, status: "error", content: reason });
-  }
+  if (reason !== undefined) return notDone(call, reason);
   const rule = approvals[call.name];
   return rule ? decideCall(call, rule) : call;
+}
+
+function notDone({ id = "", name }: ToolCall, reason: string): ToolMessage {
+  return new ToolMessage({ tool_call_id: id, name, status: "error", content: reason });
 }
 
 /** Deepagents would throw, and end the run, for a name that a model has made up. */
@@ -75,6 +84,13 @@ function tellDelegated<T extends ToolMessage | Command>(
   result: T,
 ): T {
   tellResult(options, scope, call, { result, outcome: "ok", exit_code: null });
+  return result;
+}
+
+function tellUnusable(options: JournalOptions, scope: RunScope, call: ToolCall, reason: string): ToolMessage {
+  const result = notDone(call, reason);
+  tellAttempt(options, scope, call);
+  tellResult(options, scope, call, { result, outcome: "error", exit_code: null });
   return result;
 }
 

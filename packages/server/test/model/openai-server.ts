@@ -51,4 +51,4 @@ function fails(status: number, message: string, code: string, headers: Record<st
   return { type: "body", status, headers, body: JSON.stringify({ error: { message, type: code, param: null, code } }) };
 }
 
-export const openai = { stream, says, fails, start, text, reasoning, toolStart, toolArgs, finish, usage, done };
+export const openai = { stream, says, fails, chunk, start, text, reasoning, toolStart, toolArgs, finish, usage, done };

@@ -6,13 +6,21 @@ import { type Answer, openScriptedServer, type ScriptedServer } from "../model/s
 const OPENAI = PROTOCOLS[0] as Protocol;
 
 /** A model that says what it was told to say, over the wire; the last answer serves all calls that follow. */
-export async function scriptedProvider(
-  ...answers: readonly Answer[]
-): Promise<{ server: ScriptedServer; options: Pick<ComposeOptions, "config" | "env"> }> {
+export function scriptedProvider(...answers: readonly Answer[]): Promise<Scripted> {
+  return scriptedOver(OPENAI, ...answers);
+}
+
+interface Scripted {
+  server: ScriptedServer;
+  options: Pick<ComposeOptions, "config" | "env">;
+}
+
+/** The same over a protocol of one's choice. */
+export async function scriptedOver(protocol: Protocol, ...answers: readonly Answer[]): Promise<Scripted> {
   const server = await openScriptedServer();
   server.script(...answers);
   const config = defaultConfig();
-  const { scope: _scope, source: _source, ...entry } = provider(OPENAI, server.url);
+  const { scope: _scope, source: _source, ...entry } = provider(protocol, server.url);
   const models = { ...config.models, providers: [entry], key_hosts: { TEST_KEY: ["127.0.0.1"] } };
   return {
     server,

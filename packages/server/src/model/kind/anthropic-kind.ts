@@ -20,7 +20,10 @@ export const anthropicKind: ProviderKind = {
       clientOptions: { fetch, timeout: timeoutMs, authToken: null, logLevel: "off" },
     });
   },
-  isEnd: ({ message }) => message.additional_kwargs["stop_reason"] != null,
+  endOf: ({ message }) => {
+    const reason = message.additional_kwargs["stop_reason"];
+    return reason == null ? undefined : String(reason);
+  },
   // `message_delta` carries the whole count; the first event's is already in it.
   countsAreTotals: true,
 };

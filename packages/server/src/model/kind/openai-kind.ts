@@ -8,7 +8,10 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const NO_KEY = "none";
 
 async function load(fields: ModelFields): Promise<BaseChatModel> {
-  const { ChatOpenAI, ChatOpenAICompletions } = await import("@langchain/openai");
+  const [{ ChatOpenAI }, { OpenAIAnswers }] = await Promise.all([
+    import("@langchain/openai"),
+    import("./openai-answers.ts"),
+  ]);
   const { temperature, max_tokens } = fields.parameters;
   const options = {
     model: fields.model,
@@ -27,13 +30,18 @@ async function load(fields: ModelFields): Promise<BaseChatModel> {
     },
   };
   // Servers that speak "the OpenAI protocol" speak Chat Completions; only OpenAI itself has the Responses API.
-  return fields.base_url === null ? new ChatOpenAI(options) : new ChatOpenAICompletions(options);
+  const completions = new OpenAIAnswers(options);
+  return fields.base_url === null ? new ChatOpenAI({ ...options, completions }) : completions;
 }
 
-function isEnd({ generationInfo, message }: ChatGenerationChunk): boolean {
+function endOf({ generationInfo, message }: ChatGenerationChunk): string | undefined {
+  const said: Record<string, unknown> = { ...message.response_metadata, ...generationInfo };
+  if (said["finish_reason"] != null) return String(said["finish_reason"]);
   // The Responses API tells its end by the response's status instead.
-  const said = { ...message.response_metadata, ...generationInfo };
-  return said["finish_reason"] != null || said["status"] === "completed" || said["status"] === "incomplete";
+  if (said["status"] === "completed") return "completed";
+  if (said["status"] !== "incomplete") return undefined;
+  const { reason } = (said["incomplete_details"] ?? {}) as { reason?: unknown };
+  return String(reason ?? "incomplete");
 }
 
 export const openaiKind: ProviderKind = {
@@ -41,7 +49,7 @@ export const openaiKind: ProviderKind = {
   defaultUrl: OPENAI_URL,
   defaultKeyEnv: "OPENAI_API_KEY",
   load,
-  isEnd,
+  endOf,
 };
 
 /** Any server with OpenAI's Chat Completions under its own `base_url`. */
@@ -50,5 +58,5 @@ export const openaiCompatibleKind: ProviderKind = {
   defaultUrl: null,
   defaultKeyEnv: null,
   load,
-  isEnd,
+  endOf,
 };
