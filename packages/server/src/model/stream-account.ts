@@ -4,13 +4,14 @@ import { AnswerCalls } from "./answer-calls.ts";
 import { isCut } from "./answer-end.ts";
 import type { ModelSource } from "./model-source.ts";
 import { estimateMessageTokens, estimateTokens } from "./token-estimate.ts";
-import type { CallOrigin } from "./usage.ts";
+import { type CallOrigin, readCounts, readName } from "./usage.ts";
 
 /** What has been seen of one answer: whether it is complete, what it used, who gave it. */
 export class StreamAccount {
   readonly #kind: ModelSource["kind"];
   readonly #messages: readonly BaseMessage[];
   #counts: UsageMetadata | undefined;
+  #miscounted = false;
   #characters = 0;
   readonly #keepIds: boolean;
   readonly #calls = new AnswerCalls();
@@ -67,9 +68,9 @@ export class StreamAccount {
     return chunk;
   }
 
-  /** What the provider reported, or an estimate from the text where it reported nothing. */
+  /** What the provider reported, or an estimate from the text where it reported nothing that can be true. */
   usage(): { counts: UsageMetadata; estimated: boolean } {
-    if (this.#counts) return { counts: this.#counts, estimated: false };
+    if (this.#counts && !this.#miscounted) return { counts: this.#counts, estimated: false };
     const input_tokens = estimateMessageTokens(this.#messages);
     const output_tokens = estimateTokens(" ".repeat(this.#characters + this.#calls.characters));
     return { counts: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }, estimated: true };
@@ -91,10 +92,12 @@ export class StreamAccount {
     return new ChatGenerationChunk({ text: "", message });
   }
 
-  #count(counts: UsageMetadata): void {
+  #count(reported: UsageMetadata): void {
     const before = this.#counts;
-    if (!before) {
-      this.#counts = { ...counts };
+    const counts = readCounts(reported);
+    if (!counts) this.#miscounted = true;
+    if (!counts || !before) {
+      this.#counts = counts;
       return;
     }
     const input_tokens = before.input_tokens + counts.input_tokens;
@@ -148,6 +151,5 @@ function sizeOf({ content }: AIMessageChunk): number {
 }
 
 function nameIn(said: Record<string, unknown> | undefined): string | undefined {
-  const name = said?.["model_name"] ?? said?.["model"];
-  return typeof name === "string" && name !== "" ? name : undefined;
+  return readName(said?.["model_name"] ?? said?.["model"]);
 }

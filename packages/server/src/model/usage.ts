@@ -34,6 +34,37 @@ export interface CallOrigin {
 
 type Origin = Pick<CallOrigin, "provider_id" | "provider" | "model" | "estimated">;
 
+/** More than any model reads or writes at once. What is beyond is no count, and sums of it could not be stored. */
+const MOST_TOKENS = 1_000_000_000;
+const MAX_NAME_LENGTH = 256;
+
+/** A report of tokens as far as it can be true; undefined where its totals can't. Some servers report texts, or less than nothing. */
+export function readCounts(reported: UsageMetadata): UsageMetadata | undefined {
+  const { input_tokens, output_tokens, input_token_details, output_token_details } = reported;
+  if (!isCount(input_tokens) || !isCount(output_tokens)) return undefined;
+  return {
+    input_tokens,
+    output_tokens,
+    total_tokens: input_tokens + output_tokens,
+    ...(input_token_details && { input_token_details: trueParts(input_token_details) }),
+    ...(output_token_details && { output_token_details: trueParts(output_token_details) }),
+  };
+}
+
+function trueParts<T extends object>(details: T): T {
+  return Object.fromEntries(Object.entries(details).filter(([, count]) => isCount(count))) as T;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS;
+}
+
+/** A name that somebody else gives a model, if it can be stored and shown. */
+export function readName(name: unknown): string | undefined {
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) return undefined;
+  return name.isWellFormed() && !name.includes("\0") ? name : undefined;
+}
+
 export function toCallUsage(origin: Origin, counts: UsageMetadata): CallUsage {
   const usage = {
     provider_id: origin.provider_id,
@@ -59,11 +90,12 @@ export function usageOf(message: BaseMessage): CallUsage | undefined {
 /** The same for a model that is not ours: as it says itself who it is and what it used. */
 export function reportedUsage(message: BaseMessage): CallUsage | undefined {
   const own = usageOf(message);
-  const counts = (message as { usage_metadata?: UsageMetadata }).usage_metadata;
+  const reported = (message as { usage_metadata?: UsageMetadata }).usage_metadata;
+  const counts = reported && readCounts(reported);
   if (own || !counts) return own;
   const { model_provider, model_name } = message.response_metadata as Record<string, unknown>;
-  const provider = typeof model_provider === "string" ? model_provider : "unknown";
-  const model = typeof model_name === "string" ? model_name : "unknown";
+  const provider = readName(model_provider) ?? "unknown";
+  const model = readName(model_name) ?? "unknown";
   return toCallUsage({ provider_id: provider, provider, model, estimated: false }, counts);
 }
 
@@ -73,7 +105,7 @@ export function originOf(message: BaseMessage): CallOrigin | undefined {
 
 /** Adds a call to a run's totals. One unknown price makes the sum unknown: a part would pass for the whole. */
 export function addUsage(total: TokenUsage | undefined, call: CallUsage): TokenUsage {
-  const before = total?.by_model[call.model];
+  const before = total && Object.hasOwn(total.by_model, call.model) ? total.by_model[call.model] : undefined;
   const estimated = total?.estimated || call.estimated;
   return {
     ...sum(total, call),

@@ -1,5 +1,13 @@
 import { AppError, isAppError, type Scope } from "@cognition/contract";
-import type { CheckpointSaver, ClaimedRun, NewDelivery, RunEnd, Storage, WriterLease } from "@cognition/thread";
+import {
+  type CheckpointSaver,
+  type ClaimedRun,
+  LEASE,
+  type NewDelivery,
+  type RunEnd,
+  type Storage,
+  type WriterLease,
+} from "@cognition/thread";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
@@ -193,8 +201,25 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   const status = cause === ABORTED ? "aborted" : "failed";
   if (status === "failed") options.onError(error, lease.run_id);
   const settled = await settle(options, runWork, status);
-  return finish(options, runWork, { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) });
+  const end: EndOf = { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) };
+  return finish(options, runWork, end).catch(async (refused) => {
+    if (!isAppError(refused, "validation_failed")) throw refused;
+    options.onError(refused, lease.run_id);
+    // Whose write was refused writes no more until it has read where the thread stands.
+    await options.saver.getTuple({ configurable: { thread_id: claimed.thread_id, [LEASE]: lease } });
+    return finish(options, runWork, UNSTORABLE);
+  });
 }
+
+/** For a run whose end holds what the storage refuses: with nothing in it that came from elsewhere. Or it would never end. */
+const UNSTORABLE: EndOf = {
+  status: "failed",
+  usage: null,
+  error: {
+    code: "agent_failed",
+    message: "How the run ended, or what it used, could not be stored. What was said and done before is kept.",
+  },
+};
 
 /** What can't be settled, because its agent can't be opened any more, ends all the same: or its thread would wait for ever. */
 async function settle(options: RunWorkerOptions, runWork: RunWork, status: "aborted" | "failed") {

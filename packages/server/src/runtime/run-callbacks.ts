@@ -79,8 +79,17 @@ export class RunCallbacks extends BaseCallbackHandler {
     return this.#listeners.chains?.handleChainError(...args);
   }
 
+  /** Each of them is told, whatever becomes of another: what a call has cost is not to be lost because a count of it failed. */
   #models(tell: (one: ModelHooks) => unknown): void | Promise<void> {
-    const waits = this.#listeners.models.map(tell).filter((told) => told instanceof Promise);
+    const waits = this.#listeners.models.map((one) => tried(tell, one)).filter((told) => told instanceof Promise);
     if (waits.length > 0) return Promise.all(waits).then(() => undefined);
+  }
+}
+
+function tried(tell: (one: ModelHooks) => unknown, one: ModelHooks): unknown {
+  try {
+    return tell(one);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }

@@ -1,7 +1,7 @@
 import { AIMessageChunk } from "@langchain/core/messages";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { estimateCost, PRICE_LISTS } from "../../src/model/price-table.ts";
-import { addUsage, type CallUsage, usageOf } from "../../src/model/usage.ts";
+import { addUsage, type CallUsage, reportedUsage, usageOf } from "../../src/model/usage.ts";
 import { anthropic } from "./anthropic-server.ts";
 import { openai } from "./openai-server.ts";
 import { modelOf, PROTOCOLS, type Protocol, provider, registry } from "./providers.ts";
@@ -73,6 +73,95 @@ describe("usage", () => {
     expect(usageOf(reply)?.input_tokens).toBeGreaterThan(0);
   });
 
+  test.each<[string, unknown]>([
+    ["fractions", { prompt_tokens: 5.5, completion_tokens: 2.5, total_tokens: 8 }],
+    ["less than nothing", { prompt_tokens: -5, completion_tokens: 10, total_tokens: 5 }],
+    ["texts", { prompt_tokens: "5", completion_tokens: "2", total_tokens: "7" }],
+    ["objects", { prompt_tokens: {}, completion_tokens: [], total_tokens: null }],
+    ["more than any model reads", { prompt_tokens: 9e18, completion_tokens: 1, total_tokens: 9e18 }],
+    ["half of them", { prompt_tokens: 5 }],
+  ])("that can't be true (%s) counts as not reported", async (_name, usage) => {
+    const pieces = [openai.start, openai.text("some words"), openai.finish("stop")];
+    const told = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage };
+    const frame = { type: "raw", data: `data: ${JSON.stringify(told)}\n\n` } as const;
+    server.script(openai.stream(...pieces, frame, openai.done));
+    const reply = await (await modelOf(registry([provider(overOpenai, server.url)]))).invoke("hi there");
+    expect(usageOf(reply)).toMatchObject({ estimated: true, output_tokens: 3 });
+  });
+
+  test("parts that can't be true are left out of a count that can", async () => {
+    const details = {
+      prompt_tokens_details: { cached_tokens: -3 },
+      completion_tokens_details: { reasoning_tokens: "x" },
+    };
+    const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, ...details };
+    const told = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage };
+    const frame = { type: "raw", data: `data: ${JSON.stringify(told)}\n\n` } as const;
+    server.script(openai.stream(openai.start, openai.text("ok"), openai.finish("stop"), frame, openai.done));
+    const reply = await (await modelOf(registry([provider(overOpenai, server.url)]))).invoke("hi there");
+    expect(usageOf(reply)).toMatchObject({
+      input_tokens: 7,
+      cache_read_tokens: 0,
+      reasoning_tokens: 0,
+      estimated: false,
+    });
+  });
+
+  test("that Anthropic does not report is estimated too", async () => {
+    const event = (data: { type: string }) =>
+      ({ type: "raw", data: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n` }) as const;
+    const message = { id: "msg_1", type: "message", role: "assistant", model: "claude-haiku-4-5", content: [] };
+    server.script(
+      anthropic.stream(
+        event({ type: "message_start", ...{ message } }),
+        ...anthropic.textBlock(0, "some words"),
+        event({ type: "message_delta", ...{ delta: { stop_reason: "end_turn", stop_sequence: null } } }),
+        event({ type: "message_stop" }),
+      ),
+    );
+    const reply = await (await modelOf(registry([provider(overAnthropic, server.url)]))).invoke("hi there");
+    expect(reply.text).toBe("some words");
+    expect(usageOf(reply)).toMatchObject({ estimated: true, output_tokens: 3 });
+  });
+
+  test.each(["gpt\0five", "gpt\ud800", "x".repeat(10_000), ""])(
+    "names the model that was asked where the provider's name is none (%#)",
+    async (model) => {
+      const frame = (more: object) =>
+        ({
+          type: "raw",
+          data: `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model, ...more })}\n\n`,
+        }) as const;
+      const choice = (delta: object, finish_reason: string | null) => ({
+        choices: [{ index: 0, delta, finish_reason }],
+      });
+      server.script(
+        openai.stream(
+          frame(choice({ role: "assistant", content: "ok" }, null)),
+          frame(choice({}, "stop")),
+          openai.done,
+        ),
+      );
+      const reply = await (await modelOf(registry([provider(overOpenai, server.url)]))).invoke("hi there");
+      expect(usageOf(reply)?.model).toBe(overOpenai.model);
+    },
+  );
+
+  test("of a model that is not ours is taken only where it can be true", () => {
+    const reported = (input_tokens: number, model_name: string) =>
+      reportedUsage(
+        new AIMessageChunk({
+          content: "hi",
+          response_metadata: { model_provider: "mine", model_name },
+          ...({ usage_metadata: { input_tokens, output_tokens: 1, total_tokens: 1 } } as object),
+        }),
+      );
+    expect(reported(5, "m")).toMatchObject({ input_tokens: 5, model: "m" });
+    expect(reported(5, "m\0")).toMatchObject({ input_tokens: 5, model: "unknown" });
+    expect(reported(-5, "m")).toBeUndefined();
+    expect(reported(1e300, "m")).toBeUndefined();
+  });
+
   test("of several tool calls at once and of an error in the middle of Anthropic's stream", async () => {
     server.script(
       anthropic.stream(
@@ -134,6 +223,11 @@ describe("the totals of a run", () => {
         b: { input_tokens: 10, output_tokens: 5, estimated_cost: 2 },
       },
     });
+  });
+
+  test("know a model by its name only, whatever an object has by itself", () => {
+    const total = addUsage(addUsage(undefined, call("a", 1)), call("constructor", 2));
+    expect(total.by_model["constructor"]).toEqual({ input_tokens: 10, output_tokens: 5, estimated_cost: 2 });
   });
 
   test("have no cost once one part's is unknown, and say that a part is estimated", () => {

@@ -33,14 +33,19 @@ async function start(
   return { storage, ...(await startEngine(storage, execute, options)) };
 }
 
-async function startEngine(storage: Storage, execute: Executor["execute"], options: Partial<RunEngineOptions> = {}) {
+async function startEngine(
+  storage: Storage,
+  execute: Executor["execute"],
+  options: Partial<RunEngineOptions> = {},
+  settle: Executor["settle"] = async () => ({ usage: null }),
+) {
   const settled: string[] = [];
   const errors: unknown[] = [];
   const executor: Executor = {
     execute,
-    settle: async (_work, reason) => {
+    settle: async (work, reason) => {
       settled.push(reason);
-      return { assistant: null, usage: null };
+      return settle(work, reason);
     },
   };
   const engine = createRunEngine({
@@ -102,6 +107,32 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     gate.resolve();
     expect((await eventsUntilDone(storage, id, 2)).filter(({ event }) => event === "done")).toHaveLength(2);
   });
+
+  it.each([5.5, 9e18, 1e300])(
+    "a run whose usage can't be stored (%d) ends, and its thread goes on",
+    async (input_tokens) => {
+      const odd = { input_tokens, output_tokens: 1, estimated_cost: null, provider: "p", model: "m" };
+      const by_model = { m: { input_tokens, output_tokens: 1, estimated_cost: null } };
+      let runs = 0;
+      const execute = async (): Promise<RunResult> => {
+        runs++;
+        return runs === 1 ? { outcome: "succeeded", usage: { ...odd, by_model } } : SUCCEEDED;
+      };
+      const settle: Executor["settle"] = async () => ({ usage: { ...odd, by_model } });
+      const { storage, drop } = await open[backend]();
+      cleanups.push(() => storage.close(), drop);
+      const { engine, errors } = await startEngine(storage, execute, {}, settle);
+      const { id } = await storage.createSession({});
+      await submit(engine, id);
+      await submit(engine, id);
+      const events = await eventsUntilDone(storage, id, 2);
+      expect(runs, String(errors)).toBe(2);
+      const ends = events
+        .filter(({ event }) => event === "done")
+        .map(({ data }) => (data as { status: string }).status);
+      expect(ends.at(-1)).toBe("succeeded");
+    },
+  );
 
   it("takes a message to its one end, each event in the log before the next", async () => {
     const { storage, engine } = await start(backend, async ({ log }) => {

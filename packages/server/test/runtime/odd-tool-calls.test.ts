@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { openStorage } from "@cognition/thread";
 import { expect, inject, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../../../testing/database.ts";
+import { openai } from "../model/openai-server.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, type Started, say, startRuntime } from "./started-runtime.ts";
 
@@ -22,6 +23,38 @@ for (const engine of ["memory", "postgres"]) {
     const events = await say(started, "Go");
     expect(dataOf(events, "tool_result")).toMatchObject([{ tool_call_id: id, outcome: "ok" }]);
     expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+    expect(started.errors).toEqual([]);
+  });
+}
+
+for (const engine of ["memory", "postgres"]) {
+  it(`what no storage takes is not taken over from a provider (${engine})`, async () => {
+    const frame = (more: object) =>
+      ({
+        type: "raw",
+        data: `data: ${JSON.stringify({ id: "1", model: "gpt\0five", created: 1, ...more })}\n\n`,
+      }) as const;
+    const choice = (delta: object, finish_reason: string | null = null) =>
+      frame({ choices: [{ index: 0, delta, finish_reason }] });
+    const usage = (tokens: unknown) =>
+      frame({ choices: [], usage: { prompt_tokens: tokens, completion_tokens: 2, total_tokens: 7 } });
+    const call = { index: 0, id: "a\0b", type: "function", function: { name: "ls", arguments: '{"path":"/"}' } };
+    const { server, options } = await scriptedProvider(
+      openai.stream(
+        choice({ role: "assistant", tool_calls: [call] }),
+        choice({}, "tool_calls"),
+        usage(5.5),
+        openai.done,
+      ),
+      openai.stream(choice({ role: "assistant", content: "Done" }), choice({}, "stop"), usage(9e18), openai.done),
+      openai.stream(choice({ role: "assistant", content: "Done" }), choice({}, "stop"), usage(-3), openai.done),
+    );
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    const started = await startOn(engine, options);
+    for (const text of ["Go", "Again"]) {
+      expect(dataOf(await say(started, text), "done")).toMatchObject([{ status: "succeeded" }]);
+    }
+    expect(server.requests).toHaveLength(3);
     expect(started.errors).toEqual([]);
   });
 }

@@ -43,13 +43,17 @@ function isCorrupt(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
+/** What Node's SQLite says of a number that it can't give back as it is. */
+const SQLITE_NUMBER_TOO_BIG = "ERR_OUT_OF_RANGE";
+
 /**
  * The values themselves are refused, and would be however often they are sent: too big, or too long for an index. (PostgreSQL's
  * classes of such errors: data exception, program limit exceeded.)
  */
 function isUnstorable(error: unknown): boolean {
   const { code = "" } = error as { code?: string };
-  return sqliteCode(error) === SQLITE_TOOBIG || /^(22|54)[0-9A-Z]{3}$/.test(code);
+  if (sqliteCode(error) === SQLITE_TOOBIG || code === SQLITE_NUMBER_TOO_BIG) return true;
+  return /^(22|54)[0-9A-Z]{3}$/.test(code);
 }
 
 const POSTGRES_DISK_FULL = "53100";

@@ -7,8 +7,8 @@ export const anthropicKind: ProviderKind = {
   defaultUrl: ANTHROPIC_URL,
   defaultKeyEnv: "ANTHROPIC_API_KEY",
   async load({ model, base_url, api_key, parameters, fetch, timeoutMs }) {
-    const { ChatAnthropic } = await import("@langchain/anthropic");
-    return new ChatAnthropic({
+    const { AnthropicAnswers } = await import("./anthropic-answers.ts");
+    return new AnthropicAnswers({
       model,
       // Never empty: the package would look for ANTHROPIC_API_KEY then, and send it to `base_url`.
       apiKey: api_key ?? "none",
