@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, isAppError, type Message, type Run, type TokenUsage } from "@cognition/contract";
 import type { NewEvent, ProjectionRepair, RunEnd } from "@cognition/thread";
+import { messageOf } from "../file/error-text.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface EndOf {
@@ -45,7 +46,7 @@ export function lastWordOf(assistant: Message | null): { assistant_data: Message
 /** What a person gets to read. An error that is not ours keeps its text; its stack stays in the server's own log. */
 export function errorOf(error: unknown): NonNullable<Run["error"]> {
   if (isAppError(error)) return { code: error.code, message: error.message };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof Error && error.name === "GraphRecursionError") {
     return { code: "recursion_limit", message: tooManySteps(message) };
   }

@@ -1,5 +1,6 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
-import type { ToolContext, ToolDefinition, ToolOutput, ToolResult } from "../tool/tool.ts";
+import type { ToolContext, ToolDefinition } from "../tool/tool.ts";
+import { toFinishedTool } from "../tool/tool-result.ts";
 import { jsonCopy } from "./json-copy.ts";
 import { runContext } from "./run-context.ts";
 import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
@@ -22,11 +23,10 @@ export function toGraphTool(
     responseFormat: "content_and_artifact",
     func: async (args: Record<string, never>) => {
       const running = Promise.resolve(definition.run(args, contextOf(partsOf)));
-      const { output, artifact, exit_code } = asOutput(
-        await follow(running, (result) => textOf(asOutput(result).output)),
-      );
+      const result = await follow(running, (given) => textOf(toFinishedTool(given).output));
+      const { output, artifact, exit_code } = toFinishedTool(result);
       const call = currentCall();
-      if (call && exit_code !== undefined) call.exit_code = exit_code;
+      if (call && exit_code !== null) call.exit_code = exit_code;
       return [output, artifact];
     },
   }) as unknown as StructuredTool;
@@ -56,8 +56,4 @@ export function customData(written: unknown): Record<string, unknown> {
   const data = jsonCopy(written, "What was written to the stream");
   const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
   return isObject ? (data as Record<string, unknown>) : { value: data };
-}
-
-function asOutput(result: ToolResult): ToolOutput {
-  return typeof result === "string" || Array.isArray(result) ? { output: result } : result;
 }

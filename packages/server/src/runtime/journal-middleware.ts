@@ -62,7 +62,7 @@ function decide(
 ): ToolCall | ToolMessage {
   const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
   if (reason !== undefined) return notDone(call, reason);
-  const rule = approvals[call.name];
+  const rule = Object.hasOwn(approvals, call.name) ? approvals[call.name] : undefined;
   return rule ? decideCall(call, rule) : call;
 }
 

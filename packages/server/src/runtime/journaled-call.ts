@@ -4,6 +4,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { ToolInvocationError } from "langchain";
+import { messageOf } from "../file/error-text.ts";
 import { retryStorage } from "../run/retry-storage.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { beginCall } from "./begin-call.ts";
@@ -80,7 +81,8 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
     return result;
   } catch (error) {
     if (error instanceof NotRecorded) throw error.cause;
-    return endBadly(scope, journaled, error);
+    // LangGraph looks into what was thrown, and a tool may throw null.
+    return endBadly(scope, journaled, error instanceof Error ? error : new Error(messageOf(error), { cause: error }));
   }
 }
 
@@ -116,7 +118,7 @@ async function storeFiles({ workspace, work }: RunScope): Promise<void> {
   }
 }
 
-async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, error: unknown): Promise<ToolResult> {
+async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, error: Error): Promise<ToolResult> {
   const { work, journal } = scope;
   // The tool asked a human first: it begins anew with the answer.
   if (isGraphBubbleUp(error)) {
@@ -124,23 +126,23 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     throw error;
   }
   if (work.signal.aborted) throw error; // what became of it is recorded when the run is settled
+  const outcome = isAppError(error, "outcome_unknown") ? "unknown" : "error";
   const message = new ToolMessage({
     tool_call_id: key.tool_call_id,
     name: call.name,
     status: "error",
-    content: `${call.name} failed: ${reasonOf(error)}`,
+    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${reasonOf(error)}`,
   });
-  const end = { outcome: "error" as const, result: packResult(message, null) };
+  const end = { outcome, result: packResult(message, null) } as const;
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
-  tellResult(caller, scope, call, { result: message, outcome: "error", exit_code: null });
+  tellResult(caller, scope, call, { result: message, outcome, exit_code: null });
   if (rethrow) throw error;
   return message;
 }
 
 /** For arguments that don't fit, LangChain's own text has a stack in it: paths of this server, for everybody to read. */
-function reasonOf(error: unknown): string {
-  if (ToolInvocationError.isInstance(error)) return error.toolError.message;
-  return error instanceof Error ? error.message : String(error);
+function reasonOf(error: Error): string {
+  return ToolInvocationError.isInstance(error) ? error.toolError.message : error.message;
 }
 
 /** A call of an earlier attempt that came to its end: its result is used, not made again. */

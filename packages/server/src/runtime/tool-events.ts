@@ -1,5 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
+import { messageOf } from "../file/error-text.ts";
 import { messageIn } from "./journal-result.ts";
 import { jsonCopy } from "./json-copy.ts";
 import type { ToolHooks } from "./run-callbacks.ts";
@@ -33,8 +34,8 @@ export function createToolEvents({ work, root_agent }: RunScope): ToolHooks {
     handleToolError: (error, runId) => {
       const call = open.get(runId);
       open.delete(runId);
-      if (!call || isGraphBubbleUp(error)) return; // it asks a human, and begins anew with the answer
-      tell(call, error instanceof Error ? error.message : String(error), work.signal.aborted ? "aborted" : "error");
+      if (!call || (error && isGraphBubbleUp(error))) return; // it asks a human, and begins anew with the answer
+      tell(call, messageOf(error), work.signal.aborted ? "aborted" : "error");
     },
   };
 

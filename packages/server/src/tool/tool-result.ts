@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import { ContentBlock, exceedsBytes, isJsonObject } from "@cognition/contract";
+import { jsonCopy } from "../runtime/json-copy.ts";
 import type { ToolOutput } from "./tool.ts";
 
 export interface FinishedTool {
@@ -31,11 +33,16 @@ function isContent(value: unknown): value is string | ContentBlock[] {
 function asText(value: unknown): string {
   if (value === undefined) return "";
   try {
-    return JSON.stringify(value) ?? String(value);
+    const copy = jsonCopy(value, "The output of a tool");
+    return typeof copy === "string" ? copy : (JSON.stringify(copy) ?? shown(value));
   } catch {
-    // A cycle or a BigInt: any text is better than an error about a call that worked.
-    return String(value);
+    // A cycle: any text is better than an error about a call that worked.
+    return shown(value);
   }
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { customInspect: false });
 }
 
 /** The beginning of a text that is too long for a model, saying how much is missing. */

@@ -1,0 +1,88 @@
+import { AppError } from "@cognition/contract";
+import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import type { ToolDefinition } from "../../src/tool/tool.ts";
+import { calls, says, scriptedProvider } from "./scripted-provider.ts";
+import { dataOf, type Started, say, startRuntime } from "./started-runtime.ts";
+
+async function startWith(run: () => unknown, call = "odd"): Promise<Started> {
+  const tool = defineTool({
+    name: "odd",
+    description: "Odd",
+    schema: z.object({}),
+    on_crash: "never",
+    effect: "write",
+    run: run as () => string,
+  }) as ToolDefinition;
+  const { server, options } = await scriptedProvider(calls("call_1", call, {}), says("Done"));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return startRuntime({ ...options, tools: [tool] });
+}
+
+const circular: Record<string, unknown> = { name: "loop" };
+circular["self"] = circular;
+
+it.each<[string, unknown, string]>([
+  ["an object", { a: 1 }, '{"a":1}'],
+  ["a number", 42, "42"],
+  ["nothing", undefined, ""],
+  ["null", null, "null"],
+  ["a bigint", 10n, "10"],
+  ["a map", new Map([["a", 1]]), '{"a":1}'],
+  ["bytes", new Uint8Array([1, 2, 3]), "AQID"],
+  ["a circle", circular, "loop"],
+])("a tool that gives %s has done its work, and the model reads what it gave", async (_name, given, output) => {
+  const started = await startWith(() => given);
+  const events = await say(started, "Go");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: expect.stringContaining(output) }]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.errors).toEqual([]);
+});
+
+it.each<[string, unknown]>([
+  ["null", null],
+  ["nothing", undefined],
+  ["a text", "no luck"],
+  [
+    "what has no text",
+    {
+      toString: () => {
+        throw new Error("no");
+      },
+    },
+  ],
+  ["what has no prototype", Object.create(null)],
+])("a tool that throws %s has failed, and the run goes on", async (_name, thrown) => {
+  const started = await startWith(() => {
+    throw thrown;
+  });
+  const events = await say(started, "Go");
+  expect(dataOf(events, "tool_result")).toMatchObject([
+    { outcome: "error", output: expect.stringMatching(/^odd failed: ./) },
+  ]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.errors).toEqual([]);
+});
+
+it.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
+  "a call of %s is one of a tool that there is not",
+  async (name) => {
+    const started = await startWith(() => "never", name);
+    const events = await say(started, "Go");
+    expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "error", output: expect.stringContaining(name) }]);
+    expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+    expect(started.errors).toEqual([]);
+  },
+);
+
+it("a tool that does not know what became of its work is recorded as unknown, not as failed", async () => {
+  const started = await startWith(() => {
+    throw new AppError("outcome_unknown", "The server broke off. Nobody knows whether it took effect.");
+  });
+  const events = await say(started, "Go");
+  expect(dataOf(events, "tool_result")).toMatchObject([
+    { outcome: "unknown", output: expect.stringContaining("Nobody knows") },
+  ]);
+  expect(await started.storage.listToolCalls(events[0]?.run_id ?? "")).toMatchObject([{ status: "unknown" }]);
+});
