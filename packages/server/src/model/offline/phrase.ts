@@ -12,6 +12,13 @@ const QUOTES = [/"(?:[^"\\]|\\.)*"/g, /“[^”]*”/g, /`[^`]+`/g, /(?<![\p{L}\
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
 
+/** A hidden part, as a pattern. */
+export const QUOTED = `${OPEN}\\d+${CLOSE}`;
+
+/** What may stand before an order without changing it, as a pattern. */
+export const POLITE =
+  "(?:(?:please|now|first|then|finally|just|also|(?:can|could|would|will) you|i want you to|i'd like you to|go ahead and),?\\s+)*";
+
 export function mask(text: string): Masked {
   const hidden: string[] = [];
   const hide = (part: string) => `${OPEN}${hidden.push(part) - 1}${CLOSE}`;

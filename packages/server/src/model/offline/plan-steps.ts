@@ -1,54 +1,57 @@
 import { inventoryAnswer } from "./answer/inventory-answer.ts";
 import { memoryAnswer } from "./answer/memory-answer.ts";
 import { plainAnswer } from "./answer/plain-answer.ts";
+import { eachFile } from "./each-file.ts";
+import { readFile } from "./file-tools.ts";
 import { findTool } from "./find-tool.ts";
-import { commandIntent } from "./intent/command-intent.ts";
+import { addToFileIntent } from "./intent/add-to-file-intent.ts";
+import { bareCommandIntent, commandIntent } from "./intent/command-intent.ts";
 import { delegateIntent } from "./intent/delegate-intent.ts";
 import { deleteFileIntent } from "./intent/delete-file-intent.ts";
 import { editFileIntent } from "./intent/edit-file-intent.ts";
 import { familiarToolIntent } from "./intent/familiar-tool-intent.ts";
 import { listFilesIntent } from "./intent/list-files-intent.ts";
+import { moveFileIntent } from "./intent/move-file-intent.ts";
 import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.ts";
-import { readFile, readFileIntent } from "./intent/read-file-intent.ts";
+import { readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
 import { asksAbout, isForbidden, withoutForbidden } from "./negation.ts";
 import { matchSkill, type Skill } from "./skills.ts";
 import { splitInstructions } from "./split-instructions.ts";
-import { callTool, type Intent, type Step, say } from "./step.ts";
+import { callTool, type Intent, type Step, say, settle } from "./step.ts";
 import type { Turn } from "./turn.ts";
 
+interface Understanding {
+  readonly intent: Intent;
+  /** It carries a text of any length. The others are told by a sentence, and their patterns are slow on more. */
+  readonly carries?: true;
+  /** It changes something: a question how to do it is no order to. */
+  readonly acts?: true;
+}
+
 /** Asked in this order; the first that understands an instruction has it. */
-const INTENTS: readonly Intent[] = [
-  inventoryAnswer,
-  delegateIntent,
-  commandIntent,
-  namedToolIntent,
-  editFileIntent,
-  deleteFileIntent,
-  writeFileIntent,
-  searchFilesIntent,
-  leadingToolIntent,
-  listFilesIntent,
-  memoryAnswer,
-  readFileIntent,
-  familiarToolIntent,
-  plainAnswer,
+const INTENTS: readonly Understanding[] = [
+  { intent: inventoryAnswer },
+  { intent: delegateIntent, carries: true },
+  { intent: commandIntent, carries: true },
+  { intent: namedToolIntent, carries: true, acts: true },
+  { intent: moveFileIntent, acts: true },
+  { intent: eachFile(addToFileIntent), carries: true, acts: true },
+  { intent: eachFile(editFileIntent), carries: true, acts: true },
+  { intent: eachFile(deleteFileIntent), acts: true },
+  { intent: eachFile(writeFileIntent), carries: true, acts: true },
+  { intent: searchFilesIntent },
+  { intent: leadingToolIntent, acts: true },
+  { intent: listFilesIntent },
+  { intent: memoryAnswer },
+  { intent: eachFile(readFileIntent) },
+  { intent: familiarToolIntent },
+  { intent: plainAnswer },
+  { intent: bareCommandIntent, acts: true },
 ];
-
-/** Those that carry a text of any length: the others are told by a sentence, and their patterns are slow on more. */
-const CARRIERS: readonly Intent[] = [delegateIntent, commandIntent, namedToolIntent, editFileIntent, writeFileIntent];
 const MAX_SENTENCE = 1_000;
-
-/** Those that change something: a question how to do it is no order to. */
-const ACTING: readonly Intent[] = [
-  namedToolIntent,
-  editFileIntent,
-  deleteFileIntent,
-  writeFileIntent,
-  leadingToolIntent,
-];
 
 /** Patterns over more text than a person writes as instructions take seconds, in which nothing else on the node runs. */
 const MAX_REQUEST = 20_000;
@@ -75,7 +78,7 @@ export function planSteps(turn: Turn): readonly Step[] {
   const rest = todo ?? instructionSteps(turn.request, turn);
   // "Use your greeting skill" asks for no more than the skill itself.
   const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
-  return [...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)];
+  return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn.results);
 }
 
 const CHANGES =
@@ -87,14 +90,23 @@ function proposePlan(turn: Turn): readonly Step[] | undefined {
   if (!tool || !CHANGES.test(turn.request) || isInventory(turn)) return undefined;
   const refused = turn.results.findLast((result) => result.tool === tool.name && result.failed);
   if (refused) return [...turn.results.flatMap(() => callTool(tool, {})), ...say(`I keep planning: ${refused.output}`)];
-  const parts = splitInstructions(turn.request, () => true);
+  const parts = splitInstructions(turn.request, { isInstruction: () => true, reachesOver: isForbidden });
   const parameter = Object.keys(tool.schema.properties ?? {})[0] ?? "plan";
   return callTool(tool, { [parameter]: parts.map((part, at) => `${at + 1}. ${part.trim()}`).join("\n") });
 }
 
 function instructionSteps(text: string, turn: Turn): Step[] {
-  const parts = splitInstructions(text, (part) => understand(part, turn) !== undefined);
-  const understood = parts.map((part) => understand(part, turn));
+  // The same part is asked about once for each boundary after it.
+  const known = new Map<string, readonly Step[] | undefined>();
+  const stepsOf = (part: string) => {
+    if (!known.has(part)) known.set(part, understand(part, turn));
+    return known.get(part);
+  };
+  const parts = splitInstructions(text, {
+    isInstruction: (part) => stepsOf(part) !== undefined,
+    reachesOver: (part) => isForbidden(part) || delegateIntent(part, turn) !== undefined,
+  });
+  const understood = parts.map(stepsOf);
   if (understood.every((steps) => steps === undefined)) return [];
   const steps = understood.flatMap((found, at) => found ?? say(`I did not understand: "${parts[at]}"`));
   // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
@@ -116,8 +128,9 @@ function understand(instruction: string, turn: Turn): readonly Step[] | undefine
   if (!carried && isForbidden(instruction)) return say("All right, I won't.");
   const wanted = carried ? instruction : withoutForbidden(instruction);
   const asked = asksAbout(instruction);
-  for (const intent of carried ? CARRIERS : INTENTS) {
-    const steps = asked && ACTING.includes(intent) ? undefined : intent(wanted, turn);
+  for (const { intent, carries, acts } of INTENTS) {
+    if ((carried && !carries) || (asked && acts)) continue;
+    const steps = intent(wanted, turn);
     if (steps) return steps;
   }
   return undefined;

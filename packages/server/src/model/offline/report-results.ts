@@ -1,4 +1,4 @@
-import type { ToolResult, Turn } from "./turn.ts";
+import { hasFailed, type ToolResult, type Turn } from "./turn.ts";
 
 const UNKNOWN = /outcome[_ ]unknown|outcome is (?:not known|unknown)|not known whether/i;
 const MAX_OUTPUT = 4_000;
@@ -13,7 +13,7 @@ function report(result: ToolResult): string {
   const output = shorten(result.output.trim());
   const call = describeCall(result);
   if (UNKNOWN.test(output)) return `It is not known whether ${call} took effect: ${output}`;
-  if (result.failed || /^error\b/i.test(output)) return `${call} failed: ${output || "it gave no reason"}`;
+  if (hasFailed(result)) return `${call} failed: ${output || "it gave no reason"}`;
   if (isPlan(result)) return planReport(result);
   if (output === "") return `${call} ran and returned nothing.`;
   return `${call} returned:\n${output}`;

@@ -46,12 +46,14 @@ function afterName(instruction: string, { name }: OfflineTool): string {
 
 /** Where a text names a tool, in any of the ways a person would write it. */
 export function mentionOf(text: string, name: string): RegExpExecArray | null {
+  const words = wordsOf(name);
+  // Most tools are not spoken of: patterns are made for those only that may be.
+  if (!text.toLowerCase().includes(words.at(-1) ?? name.toLowerCase())) return null;
   const exact = new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, "i").exec(text);
   if (exact) return exact;
   // A tool of an MCP server has the server's name in front, which people leave out.
   const own = name.replace(/^[^_]+_/, "");
   const short = own.includes("_") ? new RegExp(`(?<![\\w-])${literal(own)}(?![\\w-])`).exec(text) : null;
   if (short) return short;
-  const words = wordsOf(name);
   return words.length > 1 ? new RegExp(`(?<![\\w-])${words.join("[\\s_-]?")}(?![\\w-])`, "i").exec(text) : null;
 }

@@ -1,62 +1,102 @@
-import { mask } from "./phrase.ts";
+import { mask, POLITE } from "./phrase.ts";
 import { findPath } from "./workspace-path.ts";
 
 const IMPERATIVE =
-  "list|read|show|open|print|display|create|make|write|save|add|append|edit|change|replace|delete|remove|run|execute|use|call|invoke|search|find|grep|look|delegate|ask|tell|plan|count|say|repeat|summari[sz]e|fetch|get|check|answer|reply|what|who";
+  "list|read|show|open|print|display|create|make|write|save|put|add|append|insert|edit|change|replace|rename|move|copy|delete|remove|run|execute|use|call|invoke|search|find|grep|look|delegate|ask|tell|plan|count|say|repeat|remember|recall|forget|summari[sz]e|fetch|get|check|answer|reply";
+const PATH = "(?:the\\s+)?(?:file\\s+)?[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}(?![\\p{L}\\p{N}_/@])";
 
-/** Where one instruction may end and the next begin. Whether it does is decided by whether the next one makes sense. */
-const BOUNDARIES: readonly RegExp[] = [
-  /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next)\b[,:]?\s+/gi,
-  /(?<=[.!?])\s+(?=\p{Lu})/gu,
-  /;\s+/g,
-  /\n+\s*(?:\d+[.)]|[-*•])?\s*/g,
-  new RegExp(`,?\\s+and\\s+(?=(?:${IMPERATIVE})\\b)`, "gi"),
+/**
+ * Where one instruction may end and the next begin. Whether it does is decided by whether the next one makes sense.
+ * ordered: a "then", which ends even a command; sentence: a new one; soft: an "and" or a comma, over which some reach.
+ */
+type Kind = "ordered" | "sentence" | "line" | "soft";
+const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
+  [
+    "ordered",
+    /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|second(?:ly)?|third(?:ly)?|lastly)\b[,:]?\s+/gi,
+  ],
+  ["sentence", /(?<=[.!?])\s+(?=\p{Lu})/gu],
+  ["sentence", new RegExp(`,?\\s+but\\s+(?:instead,?\\s+|rather\\s+|do\\s+)?(?=${POLITE}(?:${IMPERATIVE})\\b)`, "gi")],
+  ["line", /;\s+/g],
+  ["line", /\n+\s*(?:\d+[.)]|[-*•])?\s*/g],
+  [
+    "soft",
+    new RegExp(
+      `(?:,\\s*(?:and\\s+)?(?=${POLITE}(?:${IMPERATIVE})\\b)|\\s+and\\s+(?=${POLITE}(?:${IMPERATIVE}|what|who)\\b))`,
+      "gi",
+    ),
+  ],
+  // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".
+  ["soft", new RegExp(`(?<!\\.\\w{1,10}),?\\s+and\\s+(?=${PATH})`, "giu")],
+  ["soft", new RegExp(`,?\\s+and\\s+(?=(?:\\S+\\s+){1,5}?(?:to|into)\\s+${PATH})`, "giu")],
 ];
 /** Each is weighed against all the text before it; a long text pasted into a message would take minutes. */
 const MAX_BOUNDARIES = 60;
 const MAX_SENTENCE = 1_000;
 const COMMAND = /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b\s*:/i;
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
+const LEADING_VERB = new RegExp(
+  `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
+  "i",
+);
+const WITHOUT_VERB = new RegExp(`^(?:${PATH}|\\uE000\\d+\\uE001|(?:\\S+\\s+){1,5}?(?:to|into)\\s+${PATH})`, "iu");
+
+export interface Reader {
+  isInstruction(part: string): boolean;
+  /** Whether what comes after an "and" belongs to it still: "ask bob to list and read", "don't list and read". */
+  reachesOver(part: string): boolean;
+}
 
 /** Cuts a request into instructions, in order. A part that says nothing of its own belongs to the one before it. */
-export function splitInstructions(request: string, isInstruction: (part: string) => boolean): string[] {
+export function splitInstructions(request: string, reader: Reader): string[] {
   const { text, reveal } = mask(request);
+  const boundaries = boundariesIn(text);
   const parts: string[] = [];
+  const spellOut = (from: number, to: number, before: readonly string[]) =>
+    withVerb(withReferent(reveal(text.slice(from, to)).trim(), before), before, reader);
   let from = 0;
-  for (const { at, end, ordered, strong } of boundariesIn(text)) {
-    const before = withReferent(reveal(text.slice(from, at)).trim(), parts);
-    const after = withReferent(reveal(text.slice(end)).trim(), [...parts, before]);
-    if (/^[^:]*:$/.test(before) && !isInstruction(before)) {
+  for (const [index, { at, end, kind, strong }] of boundaries.entries()) {
+    const before = spellOut(from, at, parts);
+    if (/^[^:]*:$/.test(before) && !reader.isInstruction(before)) {
       // "Do the following:" says nothing itself.
       from = end;
       continue;
     }
-    // What follows a colon at a line's end is its content, however much it reads like instructions.
-    if (before === "" || /:\s*(?:\n|$)/.test(before) || (COMMAND.test(before) && !ordered)) continue;
-    if (!isInstruction(before) || !(strong || startsInstruction(after, isInstruction))) continue;
+    if (!mayEnd(before, kind, reader)) continue;
+    const next = boundaries[index + 1]?.at ?? text.length;
+    const begins = () =>
+      reader.isInstruction(spellOut(end, next, [...parts, before])) ||
+      (text.length - end < MAX_SENTENCE && reader.isInstruction(spellOut(end, text.length, [...parts, before])));
+    if (!(reader.isInstruction(before) || kind === "sentence") || !(strong || begins())) continue;
     parts.push(before);
     from = end;
   }
-  parts.push(withReferent(reveal(text.slice(from)).trim(), parts));
+  parts.push(spellOut(from, text.length, parts));
   return parts.filter(Boolean);
+}
+
+function mayEnd(before: string, kind: Kind, reader: Reader): boolean {
+  // What follows a colon at a line's end is its content, however much it reads like instructions.
+  if (before === "" || /:\s*(?:\n|$)/.test(before)) return false;
+  if (COMMAND.test(before)) return kind === "ordered" || kind === "sentence";
+  return kind !== "soft" || !reader.reachesOver(before);
 }
 
 interface Boundary {
   readonly at: number;
   readonly end: number;
-  /** A "then", which ends even a command. */
-  readonly ordered: boolean;
+  readonly kind: Kind;
   /** A sentence that begins with "then" is a new instruction, understood or not. */
   readonly strong: boolean;
 }
 
 function boundariesIn(text: string): Boundary[] {
-  const all = BOUNDARIES.flatMap((pattern, index) =>
+  const all = BOUNDARIES.flatMap(([kind, pattern]) =>
     [...text.matchAll(pattern)].map((match) => ({
       at: match.index,
       end: match.index + match[0].length,
-      ordered: index === 0,
-      strong: index === 0 && /^[.;!\n]/.test(match[0]),
+      kind,
+      strong: kind === "ordered" && /^[.;!\n]/.test(match[0]),
     })),
   )
     .sort((a, b) => a.at - b.at || b.end - a.end)
@@ -65,16 +105,17 @@ function boundariesIn(text: string): Boundary[] {
   return apart.slice(0, MAX_BOUNDARIES);
 }
 
-// The rest may hold more instructions; it is enough that its first sentence is one.
-function startsInstruction(rest: string, isInstruction: (part: string) => boolean): boolean {
-  const { text, reveal } = mask(rest.slice(0, MAX_SENTENCE));
-  const first = reveal(text.split(/(?<=[.!?])\s+(?=\p{Lu})|\n|[.,;]?\s+(?:and\s+)?then\b/u)[0] ?? "");
-  return isInstruction(first) || (rest.length < MAX_SENTENCE && isInstruction(rest));
-}
-
 /** "read it back" after "create a.txt" means a.txt. */
 function withReferent(part: string, before: readonly string[]): string {
   if (findPath(part) !== undefined || !PRONOUN.test(part)) return part;
   const path = before.map(findPath).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);
+}
+
+/** "`b`" after "run `a`" is to be run too, "b.txt" after "read a.txt" to be read. */
+function withVerb(part: string, before: readonly string[], { isInstruction }: Reader): string {
+  const verb = LEADING_VERB.exec(before.at(-1) ?? "")?.[1];
+  if (verb === undefined || part === "" || part.length > MAX_SENTENCE || isInstruction(part)) return part;
+  if (!/run|execute/i.test(verb) && !WITHOUT_VERB.test(mask(part).text)) return part;
+  return isInstruction(`${verb} ${part}`) ? `${verb} ${part}` : part;
 }

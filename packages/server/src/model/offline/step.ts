@@ -1,9 +1,10 @@
 import type { OfflineTool } from "./offline-tool.ts";
-import type { Turn } from "./turn.ts";
+import type { ToolResult, Turn } from "./turn.ts";
 
-/** One thing to do for a request: call a tool, or say something in the final reply. */
+/** One thing to do for a request: call a tool, go on from what the call before gave, or say something in the final reply. */
 export type Step =
   | { readonly type: "call"; readonly tool: string; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly type: "follow"; readonly up: (result: ToolResult) => readonly Step[] }
   | { readonly type: "say"; readonly text: string };
 
 /** Understands one instruction, or leaves it to the next intent. */
@@ -13,6 +14,24 @@ export function callTool({ name }: OfflineTool, args: Record<string, unknown>): 
   return [{ type: "call", tool: name, args }];
 }
 
+export function followUp(up: (result: ToolResult) => readonly Step[]): Step[] {
+  return [{ type: "follow", up }];
+}
+
 export function say(text: string): Step[] {
   return [{ type: "say", text }];
+}
+
+/** The steps as far as the results show them: what follows a call that has not returned yet is left open. */
+export function settle(steps: readonly Step[], results: readonly ToolResult[]): readonly Step[] {
+  const settled: Step[] = [];
+  let calls = 0;
+  for (const step of steps) {
+    const previous = results[calls - 1];
+    if (step.type === "follow" && !previous) break;
+    const known = step.type === "follow" && previous ? step.up(previous) : [step];
+    settled.push(...known);
+    calls += known.filter(({ type }) => type === "call").length;
+  }
+  return settled;
 }

@@ -8,6 +8,11 @@ export interface ToolResult {
   readonly failed: boolean;
 }
 
+/** Some tools tell of an error in an ordinary answer. */
+export function hasFailed({ failed, output }: ToolResult): boolean {
+  return failed || /^\s*error\b/i.test(output);
+}
+
 /** Everything a reply depends on. The same turn gives the same reply. */
 export interface Turn {
   readonly system: string;

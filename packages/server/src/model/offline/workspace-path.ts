@@ -53,6 +53,18 @@ function namedFile(text: string): string | undefined {
   return undefined;
 }
 
+/** "the docs folder", or a plain word after "in". */
+export function findFolder(instruction: string): string | undefined {
+  const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
+  const plain = named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
+  return plain &&
+    !/^(the|this|that|current|working|my|your|a|root|whole|same|project|workspace|here|there|it|home|directory|folder)$/i.test(
+      plain,
+    )
+    ? plain
+    : undefined;
+}
+
 /** The path as the tool wants it: many take absolute ones only, below the working directory that the system prompt names. */
 export function toToolPath(path: string, parameter: Schema | undefined, turn: Turn): string {
   const wantsAbsolute = /absolute|default: \/|must start with/i.test(parameter?.description ?? "");

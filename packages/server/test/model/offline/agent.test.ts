@@ -127,6 +127,54 @@ describe("in a real deep agent, the offline model", () => {
   });
 });
 
+describe("asked to add to a file, the offline model keeps what is there", () => {
+  const added = async (before: string | undefined, request: string) => {
+    if (before !== undefined) writeFileSync(join(root, "notes.txt"), before);
+    const { text } = await work(request);
+    return { notes: file("notes.txt"), text };
+  };
+
+  test.each([
+    ["add the line 'x' to notes.txt", "hello\nworld\nx"],
+    ['Add "buy milk" to notes.txt', "hello\nworld\nbuy milk"],
+    ["put a line saying bye at the end of notes.txt", "hello\nworld\nbye"],
+    ["append a line to notes.txt saying three", "hello\nworld\nthree"],
+    ["Add the following to notes.txt:\n- one\n- two", "hello\nworld\n- one\n- two"],
+    ["In notes.txt, add a line saying bye", "hello\nworld\nbye"],
+    ["open notes.txt and add bye at the end", "hello\nworld\nbye"],
+    ["write another line 'bye' to notes.txt", "hello\nworld\nbye"],
+    ['insert "zero" at the top of notes.txt', "zero\nhello\nworld"],
+    ["insert 'mid' after hello in notes.txt", "hello\nmid\nworld"],
+    ["insert 'mid' before the line world in notes.txt", "hello\nmid\nworld"],
+    ["remove the line hello from notes.txt", "world"],
+    ["remove 'lo' from notes.txt", "hel\nworld"],
+    ["touch notes.txt", "hello\nworld"],
+    ["create notes.txt containing x if it doesn't exist", "hello\nworld"],
+    ["add a line to notes.txt", "hello\nworld"],
+  ])("%s", async (request, after) => expect((await added("hello\nworld", request)).notes).toBe(after));
+
+  test.each([
+    ["hello\n", "hello\nx\n"],
+    ["a\na\na\n", "a\na\na\nx\n"],
+    ["banana\na", "banana\na\nx"],
+    ["a\n\n\n", "a\n\n\nx\n"],
+    ["", "x"],
+    [undefined, "x"],
+    [Array.from({ length: 300 }, (_, at) => at % 7).join("\n"), /\n5\nx$/],
+  ])("whatever it holds: %j", async (before, after) => {
+    const { notes } = await added(before, "add the line x to notes.txt");
+    if (after instanceof RegExp) expect(notes).toMatch(after);
+    else expect(notes).toBe(after);
+  });
+
+  test("and leaves a file that it can't see the whole of, and says so", async () => {
+    const long = "x".repeat(200_000);
+    const { notes, text } = await added(long, "add the line y to notes.txt");
+    expect(notes).toBe(long);
+    expect(text).toContain("I left notes.txt as it is");
+  });
+});
+
 describe("structured output of the offline model", () => {
   const Person = z.object({
     name: z.string(),

@@ -33,6 +33,10 @@ describe("what is not asked for is not done", () => {
     "Explain how to replace foo with bar in notes.txt",
     "Use the frobnicate tool",
     "Use the sendEmail tool",
+    "Don't read a.txt and delete b.txt",
+    "Never delete, rename or move a.txt",
+    "delete all .txt files",
+    "delete all txt files in src/",
   ])("%s", async (sentence) => expect(await calls(sentence)).toEqual([]));
 
   test("a tool that was only named says what it needs", async () => {
@@ -85,4 +89,76 @@ describe("other ways to say it", () => {
       [["tracker_create_issue", { title: "Crash at start", labels: ["bug", "urgent"] }]],
     ],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+});
+
+describe("all that is asked for is done, and no more", () => {
+  const run = (command: string) => ["execute", { command }];
+  const read = (file_path: string) => ["read_file", { file_path }];
+  const remove = (file_path: string) => ["delete", { file_path }];
+  const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
+  const ls = ["ls", { path: "/" }];
+  test.each([
+    ["Run the command `echo hi` and show me its output", [run("echo hi")]],
+    ["Run the command `echo hi` and show me its output please", [run("echo hi")]],
+    ["Run the command: `echo hi` and show me the output", [run("echo hi")]],
+    ["run ls -la and show me the output", [run("ls -la")]],
+    ["run ls -la please", [run("ls -la")]],
+    ["Run the command: echo please", [run("echo please")]],
+    ["run ls and then pwd", [run("ls"), run("pwd")]],
+    ["run `echo a` and then `echo b`", [run("echo a"), run("echo b")]],
+    ["Run `ls`, `pwd` and `whoami`", [run("ls"), run("pwd"), run("whoami")]],
+    ["please run pwd, then whoami, then list the files", [run("pwd"), run("whoami"), ls]],
+    ["Hi there! Run the command: pwd", [run("pwd")]],
+    ["git status", [run("git status")]],
+    ["Create a.txt with one and b.txt with two", [write("/a.txt", "one"), write("/b.txt", "two")]],
+    ["write hello to a.txt and bye to b.txt", [write("/a.txt", "hello"), write("/b.txt", "bye")]],
+    [
+      "Create three files named x1.txt, x2.txt and x3.txt",
+      [write("/x1.txt", ""), write("/x2.txt", ""), write("/x3.txt", "")],
+    ],
+    ["Create a.txt and b.txt, each containing hello", [write("/a.txt", "hello"), write("/b.txt", "hello")]],
+    ["Create two files named x1 and x2", [write("/x1", ""), write("/x2", "")]],
+    ["Create a.txt containing see b.txt and c.txt", [write("/a.txt", "see b.txt and c.txt")]],
+    ["Read notes.txt and package.json", [read("/notes.txt"), read("/package.json")]],
+    ['Read "a.txt", "b.txt" and tell me what they say', [read("/a.txt"), read("/b.txt")]],
+    ["display notes.txt and then package.json", [read("/notes.txt"), read("/package.json")]],
+    ["delete notes.txt and a.txt", [remove("/notes.txt"), remove("/a.txt")]],
+    ["List the files; read notes.txt; delete a.txt", [ls, read("/notes.txt"), remove("/a.txt")]],
+    [
+      "List the files, read package.json and then create summary.md saying ok",
+      [ls, read("/package.json"), write("/summary.md", "ok")],
+    ],
+    ["Create a.txt containing hi, read it, and delete it", [write("/a.txt", "hi"), read("/a.txt"), remove("/a.txt")]],
+    ["rename notes.txt to other.txt", [run("mv notes.txt other.txt")]],
+    ['move "my notes.txt" to docs/notes.txt', [run("mv 'my notes.txt' docs/notes.txt")]],
+    ["copy notes.txt to backup.txt", [run("cp notes.txt backup.txt")]],
+    ["Don't touch notes.txt, but create b.txt containing x", [write("/b.txt", "x")]],
+    ["Without touching notes.txt, create b.txt containing x", [write("/b.txt", "x")]],
+    ["overwrite notes.txt with new text", [write("/notes.txt", "new text")]],
+    ["replace the contents of notes.txt with bye", [write("/notes.txt", "bye")]],
+    ["update notes.txt to say hello", [write("/notes.txt", "hello")]],
+    ["write a file hello.py that prints hello", [write("/hello.py", 'print("hello")\n')]],
+    ["create a script run.sh which echoes it's done", [write("/run.sh", "echo 'it'\\''s done'\n")]],
+    ['create a new file hello.txt with "hello there" inside', [write("/hello.txt", "hello there")]],
+    ["I want a file named foo.txt that says bar", [write("/foo.txt", "bar")]],
+    [
+      "get the researcher to list the files and read notes.txt",
+      [["task", { subagent_type: "researcher", description: "list the files and read notes.txt" }]],
+    ],
+  ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+
+  test.each(["Create poem.txt about the sea", "write a haiku about cats to poem.txt"])(
+    "what would have to be thought up is not told as done: %s",
+    async (sentence) => {
+      const asked = await ask(sentence, { tools });
+      expect(asked.calls).toEqual([]);
+      expect(asked.text).toContain("can't think up");
+    },
+  );
+
+  test("a file is not renamed without a tool that can", async () => {
+    const { calls, text } = await ask("rename notes.txt to other.txt", { tools: ODD_TOOLS });
+    expect(calls).toEqual([]);
+    expect(text).toContain("can't rename notes.txt");
+  });
 });

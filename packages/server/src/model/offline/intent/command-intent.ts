@@ -1,47 +1,84 @@
 import { fillObject } from "../fill-object.ts";
 import { findTool } from "../find-tool.ts";
 import type { OfflineTool } from "../offline-tool.ts";
-import { dropEnd, unquote } from "../phrase.ts";
+import { dropEnd, mask, POLITE, QUOTED, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
-const PLEASE =
-  "^(?:please\\s+|now\\s+|first,?\\s+|then\\s+|finally,?\\s+|just\\s+|(?:can|could|would|will) you\\s+|i want you to\\s+|go ahead and\\s+)*";
+const SHELL = "(?:shell|bash|terminal|command line|console)";
+const PROGRAM =
+  "(?:ls|cat|echo|pwd|npm|npx|node|git|python3?|pip|make|cargo|go|grep|find|touch|mkdir|rm|cp|mv|sleep|date|whoami|uname|curl|wget|sh|bash|env|which|head|tail|wc|sed|awk|sort|true|false|printf|test|exit|kill|ps|df|du|tsc|vitest|biome|docker|\\./\\S+|\\S+\\.sh)(?![\\w.-])";
+const START = `^\\s*${POLITE}`;
+/** What a command stands after. Quoted parts are hidden from these. */
 const FORMS: readonly RegExp[] = [
-  new RegExp(
-    `${PLEASE}(?:run|execute|issue|type|enter|try|start)\\s+(?:the\\s+|this\\s+|a\\s+|following\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?\\s*(?:called|named)?[:\\s]+([\\s\\S]+)$`,
-    "i",
-  ),
-  new RegExp(
-    `${PLEASE}(?:in|on|at|using|use|with)\\s+(?:the\\s+|a\\s+|your\\s+)*(?:shell|bash|terminal|command line|console)(?:\\s+tool)?,?\\s*(?:to\\s+)?(?:run|execute|do|type)?[:\\s]+([\\s\\S]+)$`,
-    "i",
-  ),
-  new RegExp(`${PLEASE}(?:run|execute)(?:\\s+(?:this|these|the following))?\\s*:\\s*([\\s\\S]+)$`, "i"),
-  new RegExp(`${PLEASE}(?:run|execute)(?:\\s+(?:this|these|the following))?\\s*(\`\`\`[\\s\\S]+\`\`\`)$`, "i"),
-  new RegExp(
-    `${PLEASE}(?:run|execute|exec)\\s+((?:\`[^\`]+\`|"[^"]+"|'[^']+'))(?:\\s+(?:in|on) (?:the|a|your) (?:shell|terminal|sandbox|workspace|bash|console))?$`,
-    "i",
-  ),
-  /^\s*\$\s+([\s\S]+)$/,
-];
-const PROGRAMS =
-  "(?:ls|cat|echo|pwd|npm|npx|node|git|python3?|pip|make|cargo|go|grep|find|touch|mkdir|rm|cp|mv|sleep|date|whoami|uname|curl|wget|sh|bash|env|which|head|tail|wc|sed|awk|sort|true|false|printf|test|exit|kill|ps|df|du|tsc|vitest|biome|docker|\\./\\S+|\\S+\\.sh)(?:\\s[\\s\\S]*)?";
-/** What `run …` without the word "command" may begin with: programs, not things one runs in another sense. */
-const PROGRAM = new RegExp(
-  `${PLEASE}(?:run|execute|exec)\\s+(?:(?:the|all|my)\\s+[\\w ]{1,40}\\s+(?:with|using|via)\\s+)?(${PROGRAMS})$`,
+  `${START}(?:run|execute|issue|type|enter|try|start)\\s+(?:(?:the|this|these|a|following|two|three)\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?\\s*(?:called|named)?([:\\s]\\s*)([\\s\\S]+)$`,
+  `${START}(?:in|on|at|using|use|with)\\s+(?:(?:the|a|your)\\s+)*${SHELL}(?:\\s+tool)?,?(?:\\s*(?:to\\s+)?(?:run|execute|do|type))?([:\\s]\\s*)(?!to\\s)([\\s\\S]+)$`,
+  `${START}(?:run|execute)(?:\\s+(?:this|these|the following))?(\\s*:\\s*)([\\s\\S]+)$`,
+  `${START}(?:run|execute|exec)(?:\\s+(?:this|these|the following|both))?(\\s*)(${QUOTED}[\\s\\S]*)$`,
+  "^\\s*(\\$)\\s+([\\s\\S]+)$",
+  // Without the word "command": programs, not things one runs in another sense.
+  `${START}(?:run|execute|exec)\\s+(?:(?:the|all|my)\\s+[\\w ]{1,40}\\s+(?:with|using|via)\\s+)?()(${PROGRAM}[\\s\\S]*)$`,
+].map((form) => new RegExp(form, "i"));
+const JOINED = "\\s*(?:,\\s*(?:and\\s+)?(?:then\\s+)?|;\\s*|\\s(?:and|then|and then)\\s+)";
+const ALL_QUOTED = new RegExp(`^(${QUOTED}(?:${JOINED}${QUOTED})*)([\\s\\S]*)$`, "i");
+const NEXT_PROGRAM = new RegExp(
+  `,\\s*(?:and\\s+|then\\s+)*(?=${PROGRAM})|\\s+(?:and|then|and then)\\s+(?=${PROGRAM})`,
   "i",
 );
+/** What is said around a command and is no part of it. */
+const WISHES =
+  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|please|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
+/** What nobody says but to have it run. */
+const BARE =
+  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w))/;
 
-/** A command to run, with whichever tool runs commands here. */
+/** Commands to run, with whichever tool runs commands here. */
 export const commandIntent: Intent = (instruction, turn) => {
-  const command = readCommand(instruction);
-  if (command === undefined) return undefined;
-  return runCommand(command, turn) ?? say(`I can't run "${command}": no tool here runs commands.`);
+  const { text, reveal } = mask(dropEnd(instruction));
+  const [, sign = "", said] = FORMS.map((form) => form.exec(text)).find((found) => found !== null) ?? [];
+  if (said === undefined) return undefined;
+  const quoted = ALL_QUOTED.exec(said);
+  // A program's path may be quoted, with its arguments after it.
+  if (quoted?.[1] && !/^\s+[-|&<>/.]/.test(quoted[2] ?? "")) {
+    const commands = quoted[1].match(new RegExp(QUOTED, "g")) ?? [];
+    return [
+      ...commands.flatMap((command) => run(unquote(reveal(command)), turn)),
+      ...leftOver(reveal(quoted[2] ?? "")),
+    ];
+  }
+  // After a colon or a prompt stands the command itself, whatever its words.
+  if (/[:$]/.test(sign)) return run(unquote(reveal(said)), turn);
+  return said
+    .replace(WISHES, "")
+    .replace(WISHES, "")
+    .split(NEXT_PROGRAM)
+    .flatMap((command) => run(reveal(command).trim(), turn));
 };
+
+/** A line as one would type it into a terminal. */
+export const bareCommandIntent: Intent = (instruction, turn) =>
+  BARE.test(instruction) && !instruction.trim().endsWith("?") ? runCommand(instruction.trim(), turn) : undefined;
+
+function leftOver(rest: string): Step[] {
+  const unheard = rest
+    .replace(WISHES, "")
+    .replace(WISHES, "")
+    .replace(/^[\s,.;]+|[\s,.;]+$/g, "");
+  return unheard === "" ? [] : say(`I did not understand: "${unheard}"`);
+}
+
+function run(command: string, turn: Turn): Step[] {
+  return runCommand(command, turn) ?? say(`I can't run "${command}": no tool here runs commands.`);
+}
 
 export function runCommand(command: string, turn: Turn): Step[] | undefined {
   const tool = findTool(turn.tools, "execute");
   return tool && callTool(tool, commandArguments(tool, command, turn));
+}
+
+/** A path as one word of a command. */
+export function quoteWord(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function commandArguments(tool: OfflineTool, command: string, turn: Turn): Record<string, unknown> {
@@ -49,12 +86,4 @@ function commandArguments(tool: OfflineTool, command: string, turn: Turn): Recor
   const name =
     names.find((key) => /^(command|cmd|script|input|code)$/i.test(key)) ?? tool.schema.required?.[0] ?? names[0];
   return name ? fillObject(tool.schema, "", "", turn, { [name]: command }) : { command };
-}
-
-function readCommand(instruction: string): string | undefined {
-  for (const form of [...FORMS, PROGRAM]) {
-    const found = form.exec(dropEnd(instruction));
-    if (found?.[1]) return unquote(found[1]);
-  }
-  return undefined;
 }

@@ -1,24 +1,21 @@
-import { fillObject } from "../fill-object.ts";
-import { findTool } from "../find-tool.ts";
-import { mask } from "../phrase.ts";
-import { callTool, type Intent, say } from "../step.ts";
-import { findPath, toToolPath } from "../workspace-path.ts";
-import { runCommand } from "./command-intent.ts";
+import { deleteFile } from "../file-tools.ts";
+import { firstVerb } from "../first-verb.ts";
+import { type Intent, say } from "../step.ts";
+import { findPath } from "../workspace-path.ts";
+import { quoteWord, runCommand } from "./command-intent.ts";
 
-/** The first thing that is to be done: "create a.txt containing: delete me" asks for no deletion. */
-const FIRST_VERB =
-  /\b(?:(delete|remove|erase|get rid of|trash)|create|make|write|save|put|store|add|append|generate|touch|read|show|open|print|display|view|list|find|search|look|what|which|who|when)\b/i;
+const FOLDER = /^\W*(?:please\s+)?\S+\s+(?:the\s+|my\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i;
+/** "all txt files in src/" is not src/. */
+const SOME_OF = /\b(?:all|every|any|each|everything|files)\b.*\b(?:in|from|under|inside|of)\b/i;
 
 export const deleteFileIntent: Intent = (instruction, turn) => {
-  const path = findPath(instruction);
-  if (path === undefined || !FIRST_VERB.exec(mask(instruction).text)?.[1]) return undefined;
-  const tool = findTool(turn.tools, "delete");
-  if (!tool)
-    return (
-      runCommand(`rm ${/\s/.test(path) ? `"${path}"` : path}`, turn) ??
-      say(`I can't delete ${path}: no tool here does that.`)
-    );
-  const properties = tool.schema.properties ?? {};
-  const name = Object.keys(properties).find((key) => /path|file|name/i.test(key)) ?? "file_path";
-  return callTool(tool, fillObject(tool.schema, "", "", turn, { [name]: toToolPath(path, properties[name], turn) }));
+  if (firstVerb(instruction) !== "delete") return undefined;
+  const path = findPath(instruction) ?? FOLDER.exec(instruction)?.[1];
+  if (path === undefined) return undefined;
+  if (SOME_OF.test(instruction)) return say("I deleted nothing: name each file that is to go.");
+  return (
+    deleteFile(path, turn) ??
+    runCommand(`rm ${quoteWord(path)}`, turn) ??
+    say(`I can't delete ${path}: no tool here does that.`)
+  );
 };

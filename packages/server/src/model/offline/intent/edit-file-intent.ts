@@ -1,42 +1,41 @@
-import { fillObject } from "../fill-object.ts";
-import { findTool } from "../find-tool.ts";
+import { type Change, editFile, readFile } from "../file-tools.ts";
 import { dropEnd, literal, mask, unquote } from "../phrase.ts";
-import { callTool, type Intent, say } from "../step.ts";
-import { findPath, toToolPath } from "../workspace-path.ts";
+import { changeLines, readShown } from "../shown-file.ts";
+import { followUp, type Intent, type Step, say } from "../step.ts";
+import type { ToolResult, Turn } from "../turn.ts";
+import { findPath } from "../workspace-path.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:replace|substitute|swap)\s+(?:all\s+|every\s+|each\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+|words?\s+|text\s+|string\s+)*([\s\S]+?)\s+(?:with|by|for)\s+(?:the\s+)?(?:word\s+|text\s+)?([\s\S]+)$/i,
   /\b(?:change|turn|rename|convert|edit|update)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
 ];
+/** To be replaced as a whole: that is a file to write. */
+const WHOLE = /^(?:whole\s+|entire\s+)?(?:contents?|text|everything|file|it)$/i;
+/** What stands before the path in "remove the line hello from notes.txt". */
+const REMOVAL =
+  /\b(?:remove|delete|erase|cut|take)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?<line>lines?)\s+(?:saying\s+|containing\s+|with\s+)?|(?:occurrences?\s+of\s+|words?\s+|text\s+)*)(?<text>\S[\s\S]*?)\s+(?:from|out of|in)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
 const EVERYWHERE = /\b(?:all|every|each|everywhere|throughout)\b/i;
 
 export const editFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
-  const change = path === undefined ? undefined : readChange(instruction, path);
-  if (path === undefined || !change) return undefined;
-  const tool = findTool(turn.tools, "edit");
-  if (!tool) return say(`I can't edit ${path}: no tool here edits files.`);
-  const properties = tool.schema.properties ?? {};
-  const names = Object.keys(properties);
-  const named = (pattern: RegExp, other: string) => names.find((key) => pattern.test(key)) ?? other;
-  const place = named(/path|file/i, "file_path");
-  const everywhere = names.find((key) => /all|global/i.test(key));
-  const args = {
-    [place]: toToolPath(path, properties[place], turn),
-    [named(/old|search|find|from|target/i, "old_string")]: change.before,
-    [named(/new|replacement|replace_with|^to$/i, "new_string")]: change.after,
-    ...(everywhere && EVERYWHERE.test(instruction) && { [everywhere]: true }),
-  };
-  return callTool(tool, fillObject(tool.schema, "", "", turn, args));
+  if (path === undefined) return undefined;
+  const removal = readRemoval(instruction, path);
+  if (removal?.isLine) return removeLine(path, removal.text, turn);
+  const change = removal ? { before: removal.text, after: "" } : readChange(instruction, path);
+  if (!change) return undefined;
+  const everywhere = EVERYWHERE.test(instruction);
+  return editFile(path, { ...change, everywhere }, turn) ?? cannotEdit(path);
 };
 
-function readChange(instruction: string, path: string): { before: string; after: string } | undefined {
+function cannotEdit(path: string): Step[] {
+  return say(`I can't edit ${path}: no tool here edits files.`);
+}
+
+function readChange(instruction: string, path: string): Change | undefined {
   const { text, reveal } = mask(withoutPlace(dropEnd(instruction), path));
-  for (const form of FORMS) {
-    const found = form.exec(text);
-    if (found?.[1] && found[2]) return { before: unquote(reveal(found[1])), after: unquote(reveal(dropEnd(found[2]))) };
-  }
-  return undefined;
+  const [before, after] = FORMS.flatMap((form) => form.exec(text)?.slice(1, 3) ?? []);
+  if (!before || !after || WHOLE.test(before)) return undefined;
+  return { before: unquote(reveal(before)), after: unquote(reveal(dropEnd(after))) };
 }
 
 // "in a.txt" may stand before or after what is to be changed, and is part of neither.
@@ -53,4 +52,25 @@ function withoutPlace(instruction: string, path: string): string {
     .replace(/\breplacing\b/i, "replace")
     .replace(/\bchanging\b/i, "change")
     .trim();
+}
+
+function readRemoval(instruction: string, path: string): { text: string; isLine: boolean } | undefined {
+  const { text, reveal } = mask(instruction.slice(0, instruction.indexOf(path)));
+  // Files of a folder are no text of it.
+  const found = path.endsWith("/") ? undefined : REMOVAL.exec(text)?.groups;
+  return found?.["text"] ? { text: unquote(reveal(found["text"])), isLine: found["line"] !== undefined } : undefined;
+}
+
+/** A line goes with its end, for which the one beside it must be known. */
+function removeLine(path: string, wanted: string, turn: Turn): readonly Step[] {
+  const remove = (result: ToolResult): readonly Step[] => {
+    const shown = readShown(result);
+    const lines = shown.type === "text" ? shown.text.split("\n") : [];
+    const exact = lines.indexOf(wanted);
+    const at = exact === -1 ? lines.findIndex((line) => line.includes(wanted)) : exact;
+    if (shown.type !== "text" || at === -1) return say(`I left ${path} as it is: I found no such line in it.`);
+    return editFile(path, changeLines(shown.text, at, 1, []), turn) ?? cannotEdit(path);
+  };
+  const read = readFile(path, turn);
+  return read ? [...read, ...followUp(remove)] : say(`I can't edit ${path}: no tool here reads files.`);
 }

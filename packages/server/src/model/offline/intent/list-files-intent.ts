@@ -1,7 +1,7 @@
 import { fillObject } from "../fill-object.ts";
 import { findTool } from "../find-tool.ts";
 import { callTool, type Intent, say } from "../step.ts";
-import { findPath, toToolPath, workingDirectory } from "../workspace-path.ts";
+import { findFolder, findPath, toToolPath, workingDirectory } from "../workspace-path.ts";
 import { runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
@@ -18,7 +18,7 @@ const ABOUT_CONTENT =
 
 export const listFilesIntent: Intent = (instruction, turn) => {
   if (!FORMS.some((form) => form.test(instruction)) || ABOUT_CONTENT.test(instruction)) return undefined;
-  const path = findPath(instruction) ?? directoryIn(instruction);
+  const path = findPath(instruction) ?? findFolder(instruction);
   if (path && /\w\.\w+$/.test(path) && !/\b(?:folder|directory)\b/i.test(instruction)) return undefined;
   const tool = findTool(turn.tools, "list");
   if (!tool) {
@@ -31,14 +31,3 @@ export const listFilesIntent: Intent = (instruction, turn) => {
   const where = path === undefined ? workingDirectory(turn) : toToolPath(path, properties[name], turn);
   return callTool(tool, fillObject(tool.schema, "", "", turn, { [name]: where }));
 };
-
-function directoryIn(instruction: string): string | undefined {
-  const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
-  const plain = named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
-  return plain &&
-    !/^(the|this|that|current|working|my|your|a|root|whole|same|project|workspace|here|there|it|home|directory|folder)$/i.test(
-      plain,
-    )
-    ? plain
-    : undefined;
-}

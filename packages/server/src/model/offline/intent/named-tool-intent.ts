@@ -3,18 +3,20 @@ import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
 import { mentionOf, restOf } from "../rest-of.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
+import type { Turn } from "../turn.ts";
 
 const USE = "(?:use|using|call|calling|run|invoke|execute|try|trigger|apply|via|through|employ|start|with)";
 const BEFORE = new RegExp(`\\b${USE}\\s+(?:the\\s+|your\\s+|my\\s+|a\\s+|tool\\s+|function\\s+)*["'\`]?$`, "i");
 const AFTER = /^["'`]?\s*(?:tool|function)\b|^\s*\(/i;
 const POLITE = /^(?:please|now|can you|could you|would you|i want you to|i'd like you to|go ahead and)?[\s,]*["'`]?$/i;
+const PLACE = /path|dir|folder/i;
 const UNKNOWN =
   /\b(?:use|call|invoke|run|try)\s+(?:the\s+|your\s+)?["'`]?([\w.-]+)["'`]?\s+(?:tool|function)\b|\btool\s+(?:called|named)\s+["'`]?([\w.-]+)/i;
 
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
   const named = longest(turn.tools.filter((tool) => isAskedFor(instruction, tool)));
-  if (named) return lacks(named, instruction) ?? callTool(named, fillArguments(named, instruction, turn));
+  if (named) return callNamed(named, instruction, turn);
   const unknown = UNKNOWN.exec(mask(instruction).text);
   const name = unknown?.[1] ?? unknown?.[2];
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
@@ -22,13 +24,17 @@ export const namedToolIntent: Intent = (instruction, turn) => {
   return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
 };
 
-/** Nothing but the name was said of a tool that needs more: a made-up value could do anything. */
-function lacks(tool: OfflineTool, instruction: string): Step[] | undefined {
-  const needed = requiredNames(tool.schema).filter((name) => !/path|dir|folder/i.test(name));
-  const text = mask(instruction).text;
-  if (needed.length === 0 || restOf(instruction, tool) !== "" || text.includes("\uE000")) return undefined;
-  const example = needed.map((name) => `${name}=…`).join(", ");
-  return say(`${tool.name} needs ${needed.join(" and ")}. Say for example: Use ${tool.name} with ${example}`);
+/** What a tool needs and was not told is asked for: a made-up value could do anything. */
+function callNamed(tool: OfflineTool, instruction: string, turn: Turn): Step[] {
+  const args = fillArguments(tool, instruction, turn);
+  const needed = requiredNames(tool.schema);
+  const places = needed.filter((name) => PLACE.test(name));
+  const values = needed.filter((name) => !PLACE.test(name));
+  const isOnlyNamed = restOf(instruction, tool) === "" && !mask(instruction).text.includes("\uE000");
+  const lacking = [...places.filter((name) => args[name] === ""), ...(isOnlyNamed ? values : [])];
+  if (lacking.length === 0) return callTool(tool, args);
+  const example = lacking.map((name) => `${name}=…`).join(", ");
+  return say(`${tool.name} needs ${lacking.join(" and ")}. Say for example: Use ${tool.name} with ${example}`);
 }
 
 export function listTools(tools: readonly OfflineTool[]): string {
@@ -52,7 +58,7 @@ function isAskedFor(instruction: string, tool: OfflineTool): boolean {
 export const leadingToolIntent: Intent = (instruction, turn) => {
   if (isQuestion(instruction)) return undefined;
   const tool = longest(turn.tools.filter((candidate) => isLeading(instruction, candidate)));
-  return tool && callTool(tool, fillArguments(tool, instruction, turn));
+  return tool && callNamed(tool, instruction, turn);
 };
 
 function isLeading(instruction: string, { name, schema }: OfflineTool): boolean {

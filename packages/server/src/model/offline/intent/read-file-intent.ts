@@ -1,9 +1,7 @@
-import { fillObject } from "../fill-object.ts";
-import { findTool } from "../find-tool.ts";
-import { callTool, type Intent, type Step, say } from "../step.ts";
-import type { Turn } from "../turn.ts";
-import { findPath, toToolPath } from "../workspace-path.ts";
-import { runCommand } from "./command-intent.ts";
+import { readFile } from "../file-tools.ts";
+import { type Intent, say } from "../step.ts";
+import { findPath } from "../workspace-path.ts";
+import { quoteWord, runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:read|open|view|display|print|cat|show|load|inspect|look at|look into|check|see|output|get|fetch)\b/i,
@@ -11,22 +9,19 @@ const FORMS: readonly RegExp[] = [
   /\b(?:contents?|text) of\b/i,
   /\btell me what\b/i,
   /\bsummari[sz]e\b/i,
+  /\bhow (?:many|long|big)\b|\bdoes\b.*\b(?:contain|have|mention|include|say)\b/i,
 ];
 const OTHER = /\b(?:create|write|save|append|edit|replace|change|delete|remove|rename|directory|folder|run|execute)\b/i;
+const FIRST_LINES = /\b(?:first|top)\s+(\d+)\s+lines\b/i;
 
 export const readFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   if (path === undefined || path.endsWith("/") || OTHER.test(instruction)) return undefined;
   if (!FORMS.some((form) => form.test(instruction))) return undefined;
+  const lines = FIRST_LINES.exec(instruction)?.[1];
   return (
-    readFile(path, turn) ?? runCommand(`cat ${path}`, turn) ?? say(`I can't read ${path}: no tool here reads files.`)
+    readFile(path, turn, lines === undefined ? undefined : Number(lines)) ??
+    runCommand(`cat ${quoteWord(path)}`, turn) ??
+    say(`I can't read ${path}: no tool here reads files.`)
   );
 };
-
-export function readFile(path: string, turn: Turn): Step[] | undefined {
-  const tool = findTool(turn.tools, "read");
-  if (!tool) return undefined;
-  const properties = tool.schema.properties ?? {};
-  const name = Object.keys(properties).find((key) => /path|file|name/i.test(key)) ?? "file_path";
-  return callTool(tool, fillObject(tool.schema, "", "", turn, { [name]: toToolPath(path, properties[name], turn) }));
-}

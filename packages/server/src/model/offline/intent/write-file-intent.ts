@@ -1,63 +1,61 @@
-import { fillObject } from "../fill-object.ts";
-import { findTool } from "../find-tool.ts";
-import { dropEnd, unquote } from "../phrase.ts";
-import { callTool, type Intent, say } from "../step.ts";
-import { findPath, toToolPath } from "../workspace-path.ts";
+import { readContent } from "../file-content.ts";
+import { readFile, writeFile } from "../file-tools.ts";
+import { unquote } from "../phrase.ts";
+import { readShown } from "../shown-file.ts";
+import { followUp, type Intent, type Step, say } from "../step.ts";
+import type { Turn } from "../turn.ts";
+import { findPath } from "../workspace-path.ts";
 
-const VERB = /\b(?:create|make|write|save|put|store|add|generate|produce|touch|new file)\b/i;
-const CONTENT =
-  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which) (?:says|reads)|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with)\b(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/i;
-/** "write hello to notes.txt": the content stands between the verb and the place. */
-const INTO =
-  /\b(?:write|save|put|store|add|append)\s+([\s\S]+?)\s+(?:to|into|in|as|inside)\s+(?:a\s+|the\s+|an\s+|new\s+)*(?:file\s+)?(?:named\s+|called\s+)?["'`]?[\w@./-]+["'`]?\s*$/i;
-const NAME = "the-file.txt";
-const COLON = /(:\s*\n?[\s\S]+)$/;
+const VERB =
+  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b/i;
+const ELSEWHERE =
+  /\b(?:todo list|folder|directory)\b|\breplace\b(?!\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of)/i;
+const ONLY_IF_MISSING = /^\s*touch\b|\b(?:if|unless)\b.*\bexists?\b|\bmake sure\b.*\bexists?\b/i;
+/** What somebody would have to think of; its words are not its text. */
+const TO_BE_MADE_UP =
+  /^(?:an?|some|the)\s+(?:\w+\s+)?(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation)\b/i;
+const DESCRIBED =
+  /^[\s,]*(?:(?:that|which|to|about|for|describing|explaining|listing|summari[sz]ing|implementing)\b[\s\S]*)$/i;
+const PRINTS =
+  /^(?:that|which|to)\s+(?:just\s+|only\s+)?(?:prints?|outputs?|echo(?:es)?|logs?|says?)\s+(?:out\s+)?([\s\S]+?)[.!]?$/i;
+const PRINTING: Readonly<Record<string, (text: string) => string>> = {
+  py: (text) => `print(${JSON.stringify(text)})\n`,
+  js: (text) => `console.log(${JSON.stringify(text)});\n`,
+  ts: (text) => `console.log(${JSON.stringify(text)});\n`,
+  mjs: (text) => `console.log(${JSON.stringify(text)});\n`,
+  rb: (text) => `puts ${JSON.stringify(text)}\n`,
+  sh: (text) => `echo '${text.replaceAll("'", "'\\''")}'\n`,
+};
 
 /** A file to make, with what it is to hold. Without a word about that it is empty. */
 export const writeFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
-  if (path === undefined || !VERB.test(instruction) || /\b(?:todo list|replace)\b/i.test(instruction)) return undefined;
-  const tool = findTool(turn.tools, "write");
-  if (!tool) return say(`I can't write ${path}: no tool here writes files.`);
-  const properties = tool.schema.properties ?? {};
-  const names = Object.keys(properties);
-  const place = names.find((key) => /path|file|name/i.test(key)) ?? "file_path";
-  const content = names.find((key) => key !== place && /content|text|data|body/i.test(key)) ?? "content";
-  const args = { [place]: toToolPath(path, properties[place], turn), [content]: readContent(instruction, path) };
-  return callTool(tool, fillObject(tool.schema, "", "", turn, args));
+  if (path === undefined || !VERB.test(instruction) || ELSEWHERE.test(instruction)) return undefined;
+  const content = contentFor(instruction, path);
+  if (content === undefined)
+    return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing …`);
+  const write = writeFile(path, content, turn) ?? say(`I can't write ${path}: no tool here writes files.`);
+  return ONLY_IF_MISSING.test(instruction) ? (unlessThere(path, write, turn) ?? write) : write;
 };
 
-function readContent(said: string, path: string): string {
-  // The patterns below know names of one plain word.
-  const instruction = said.replace(path, () => NAME);
-  const at = instruction.indexOf(NAME) + NAME.length;
-  return /\bempty\b/i.test(instruction) ? "" : clean(findContent(instruction, instruction.slice(at)));
+/** Undefined: it is described rather than given, and an empty file would be a lie. */
+function contentFor(instruction: string, path: string): string | undefined {
+  if (/\bempty\b/i.test(instruction)) return "";
+  const after = instruction.slice(instruction.indexOf(path) + path.length).replace(/^["'`”]?\s*/, "");
+  const printed = PRINTS.exec(after)?.[1];
+  const printing = PRINTING[path.split(".").at(-1) ?? ""];
+  if (printed && printing) return printing(unquote(printed));
+  const given = readContent(instruction, path);
+  if (given !== undefined) return TO_BE_MADE_UP.test(given) ? undefined : given;
+  return DESCRIBED.test(after) ? undefined : "";
 }
 
-function findContent(instruction: string, afterPath: string): string {
-  const after = CONTENT.exec(afterPath)?.[1] ?? COLON.exec(afterPath)?.[1];
-  if (after !== undefined) return after;
-  const between = INTO.exec(dropEnd(instruction))?.[1];
-  if (between !== undefined && !/^(?:a|the|an)\s+(?:new\s+)?file$/i.test(between)) return between;
-  const before = CONTENT.exec(instruction)?.[1] ?? "";
-  // "containing hello in notes.txt": the place is not part of the content.
-  return before.replace(
-    /\s+(?:to|into|in|as|inside)\s+(?:a\s+|the\s+)?(?:file\s+)?(?:named\s+|called\s+)?["'`]?[\w@./-]+["'`]?\s*\.?$/i,
-    "",
+function unlessThere(path: string, write: Step[], turn: Turn): Step[] | undefined {
+  const read = readFile(path, turn);
+  return (
+    read && [
+      ...read,
+      ...followUp((result) => (readShown(result).type === "missing" ? write : say(`${path} is there already.`))),
+    ]
   );
-}
-
-function clean(said: string): string {
-  // After a colon stands the content itself, whatever its words.
-  const text = /^\s*:/.test(said)
-    ? said.replace(/^\s*:\s*/, "")
-    : said
-        .replace(/^(?:exactly|only|just|simply)\s+/i, "")
-        .replace(
-          /^(?:the\s+)?(?:single\s+)?(?:words?|text|line|phrase|sentence|string|content)\s*(?::\s*|\s+)(?=\S)/i,
-          "",
-        );
-  return /^["'“`]/.test(text.trim()) || text.includes("\n")
-    ? unquote(text.trim().replace(/(?<=["'”`])[.!?]$/, ""))
-    : dropEnd(text);
 }

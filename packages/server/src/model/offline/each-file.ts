@@ -1,0 +1,32 @@
+import { mask } from "./phrase.ts";
+import type { Intent } from "./step.ts";
+
+const NAME = "[\\p{L}\\p{M}\\p{N}_@./-]";
+const PATH = `(?:the\\s+)?(?:file\\s+)?["'\`]?${NAME}*${NAME}\\.[A-Za-z]\\w{0,9}["'\`]?(?!${NAME}*[\\p{L}\\p{N}])`;
+const WORD = `["'\`]?${NAME}+["'\`]?`;
+const listOf = (name: string) => `${name}(?:\\s*,\\s*(?:and\\s+)?${name}|\\s+and\\s+${name})+`;
+/** Names one after the other: of files by their look, or whatever follows "files named". */
+const LIST = new RegExp(`(?<=\\bfiles\\s+(?:named|called)\\s+)${listOf(WORD)}|(?<!${NAME})${listOf(PATH)}`, "iu");
+/** After such a word stands what a file holds: names in it are not what is asked about. */
+const CONTENT = /\b(?:containing|contains?|with|saying|says|reading)\b|:/i;
+
+/** "read a.txt and b.txt" is two instructions: the same intent has each of them. */
+export function eachFile(intent: Intent): Intent {
+  return (instruction, turn) => {
+    const steps = spellOut(instruction).map((part) => intent(part, turn));
+    return steps.every((found) => found !== undefined) ? steps.flat() : intent(instruction, turn);
+  };
+}
+
+function spellOut(instruction: string): string[] {
+  const { text, reveal } = mask(instruction);
+  // A quoted name is a name; a quoted sentence is not looked into.
+  const shown = text.replace(/\uE000\d+\uE001/g, (part) =>
+    /^.[\w@./-]+\.\w+.$/.test(reveal(part)) ? reveal(part) : part,
+  );
+  const list = LIST.exec(shown);
+  if (!list || CONTENT.test(shown.slice(0, list.index))) return [instruction];
+  const after = shown.slice(list.index + list[0].length).replace(/^\s*,?\s*(?:each|both|all)\b/i, "");
+  const names = list[0].split(/\s*,\s*(?:and\s+)?|\s+and\s+/);
+  return names.map((name) => reveal(`${shown.slice(0, list.index)}${name}${after}`));
+}

@@ -1,0 +1,63 @@
+import { dropEnd, literal, mask, unquote } from "./phrase.ts";
+
+/** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
+const PLACE = "\uE002";
+const FILE = "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+)?(?:named\\s+|called\\s+)?";
+const CONTENT =
+  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which|so that it|so it|to) (?:says?|reads?)|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
+/** "write hello to notes.txt": the content stands between the verb and the place. */
+const INTO = new RegExp(
+  `\\b(?:write|save|put|store|add|append|insert|prepend|attach|type)\\s+([\\s\\S]+?)\\s+(?:to|into|in|as|inside|onto|on)\\s+${FILE}${PLACE}`,
+  "i",
+);
+const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
+const COLON = /(:\s*\n?[\s\S]+)$/;
+const TEXT = "(?:words?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet)";
+const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:says|reads))";
+/** "a line saying", "the word": how a text is spoken of before it is given. */
+const SPOKEN_OF = new RegExp(
+  `^(?:(?:(?:the|this|another|one more|following)\\s+)+(?:single\\s+|new\\s+)?${TEXT}(?:\\s+${SAYS})?(?:\\s*:\\s*|\\s+|$)|${TEXT}(?:\\s*:\\s*|\\s+)(?=\\S))` +
+    `|^an?\\s+(?:new\\s+|single\\s+)?${TEXT}(?:\\s+${SAYS}\\s+|\\s*:\\s*|\\s+(?=\uE000)|$)` +
+    `|^an?\\s+(?:new\\s+)?line\\s+(?!of\\b|about\\b|for\\b|that\\b)`,
+  "i",
+);
+/** Words after a quoted text that say nothing about it. */
+const AFTER_QUOTE =
+  /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the )?(?:content|text))?\s*[.!?]?$/i;
+
+/** What a file is to hold: what a sentence says of the file at `path`. Undefined where it says nothing of that. */
+export function readContent(said: string, path: string): string | undefined {
+  const spelled = new RegExp(`(?<![\\p{L}\\p{N}_./-])["'\`“]?${literal(path)}["'\`”]?(?![\\p{L}\\p{N}_/])`, "u");
+  const instruction = said.replace(spelled, PLACE);
+  const found = findContent(instruction, instruction.slice(instruction.indexOf(PLACE) + 1));
+  return found === undefined ? undefined : clean(found).replaceAll(PLACE, path);
+}
+
+function findContent(instruction: string, afterPlace: string): string | undefined {
+  const after = CONTENT.exec(afterPlace)?.[1] ?? COLON.exec(afterPlace)?.[1];
+  if (after !== undefined) return after;
+  const between = INTO.exec(dropEnd(instruction))?.[1];
+  if (between !== undefined && !/^(?:a|the|an)\s+(?:new\s+)?file$/i.test(between)) return between;
+  // "containing hello in notes.txt": the place is not part of the content.
+  return CONTENT.exec(instruction)?.[1]?.replace(AT_PLACE, "");
+}
+
+function clean(said: string): string {
+  // After a colon stands the content itself, whatever its words.
+  if (/^\s*:/.test(said)) return plain(said.replace(/^\s*:\s*/, ""));
+  const { text, reveal } = mask(said.replace(/^\s*(?:exactly|only|just|simply)\s+/i, ""));
+  return plain(
+    reveal(
+      text
+        .replace(SPOKEN_OF, "")
+        .replace(AFTER_QUOTE, "")
+        .replace(/,\s*please[.!]?$/i, ""),
+    ),
+  );
+}
+
+function plain(text: string): string {
+  return /^["'“`]/.test(text.trim()) || text.includes("\n")
+    ? unquote(text.trim().replace(/(?<=["'”`])[.!?]$/, ""))
+    : dropEnd(text);
+}
