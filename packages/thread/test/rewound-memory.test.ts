@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Store } from "../src/checkpoint/store.ts";
 import { put } from "../src/conformance/checkpoint-line.ts";
+import { rewindMemory } from "../src/sql/rewind-memory.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { statement } from "../src/sql/statement.ts";
 import { createTimelineStore } from "../src/sql/timeline-store.ts";
@@ -70,5 +71,22 @@ describe.each(savers)("memory that a rewind sets back, on $name", ({ run }) => {
       ]);
       await go(first, second);
       expect(await items()).toEqual(before);
+    }));
+
+  it("goes back over any number of checkpoints", () =>
+    run(async ({ ctx, db }) => {
+      const { thread_id } = await createSessionStore(ctx).createSession({});
+      await new Store(ctx).recordedFor(thread_id).put(["m"], "k", { n: 1 });
+      const [change] = await db.read(db.q.selectFrom("memory_changes").select("thread"));
+      await db.atomic([statement(db.q.updateTable("memory_changes").set({ checkpoint_id: "c1" }))]);
+      const undone = Array.from({ length: 70_000 }, (_, n) => ({
+        checkpoint_id: `c${n + 1}`,
+        parent_id: `c${n}`,
+        seq: n,
+        isFork: false,
+      }));
+      const way = { common: "c0", undone, redone: [] };
+      await db.transaction(() => rewindMemory(ctx, change?.thread ?? 0, null, way));
+      expect(await new Store(ctx).get(["m"], "k")).toBeNull();
     }));
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Store } from "../src/checkpoint/store.ts";
+import { openStorage } from "../src/open-storage.ts";
 import { type SqlContext, systemContext } from "../src/sql/context.ts";
 import { migrate } from "../src/sql/migrate.ts";
 import { databases, type EmptyDatabase } from "./databases.ts";
@@ -79,4 +80,13 @@ describe.each(databases)("a store with options on $name", ({ create }) => {
     expect(transaction).not.toHaveBeenCalled();
     expect(atomic).not.toHaveBeenCalled();
   });
+});
+
+it("a batch has any number of operations", async () => {
+  const storage = await openStorage("memory");
+  const store = await storage.getStore();
+  await store.put(["n"], "k", { a: 1 });
+  const items = await store.batch(Array.from({ length: 130_000 }, () => ({ namespace: ["n"], key: "k" })));
+  expect(items).toHaveLength(130_000);
+  await storage.close();
 });

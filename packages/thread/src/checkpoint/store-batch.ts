@@ -45,7 +45,8 @@ function* runSteps(steps: readonly Step[]): Tx<StepResult[]> {
     } else {
       const flight = leadingStatements(steps.slice(next));
       const answers = yield* all(flight.map(({ statement }) => statement));
-      results.push(...flight.map(({ result }, index) => result(answers[index]?.rows as unknown as ItemRow[])));
+      for (const [index, { result }] of flight.entries())
+        results.push(result(answers[index]?.rows as unknown as ItemRow[]));
       next += flight.length;
     }
   }

@@ -20,6 +20,13 @@ export function eventRetryContract(open: OpenStorage): void {
       expect(await after.appendEvents({ session_id, lease, events: [token("d", "m", 3)] })).toMatchObject([{ id: 4 }]);
     });
 
+    test("a batch of any size again", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const events = upTo(70_000).map((n) => token("", "m", n));
+      await storage.appendEvents({ session_id, lease, events });
+      expect(idsOf(await storage.appendEvents({ session_id, lease, events }))).toEqual(upTo(70_000));
+    });
+
     test("a batch that has grown since keeps what is stored and adds the rest", async ({ storage }) => {
       const { session_id, lease } = await startRun(storage);
       const [a, b, c] = [token("a", "m", 0), token("b", "m", 1), token("c", "m", 2)];

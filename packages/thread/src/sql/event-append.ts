@@ -1,11 +1,12 @@
 import { AppError, isAppError, isTerminalEvent, type StoredEvent } from "@cognition/contract";
 import type { EventLog, NewEvent } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
+import { prepared } from "./dialect.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
-import { all, rows, type Statement, type Tx } from "./statement.ts";
+import { all, type Statement, type Tx } from "./statement.ts";
 import { advanceThread, explainRefusal } from "./thread-row.ts";
 
 type Append = Parameters<EventLog["appendEvents"]>[0];
@@ -72,20 +73,23 @@ function* storeMissing(ctx: SqlContext, append: Append, created_at: string): Tx<
   });
 }
 
+interface KnownEvent {
+  seq: number;
+  ordinal: number;
+  event: string;
+  data: string;
+  created_at: string;
+}
+
 function* findOrdinals({ db }: SqlContext, { session_id, lease, events }: Append): Tx<Map<number, StoredEvent>> {
   const run_id = lease?.run_id ?? null;
   const ordinals = events.flatMap(({ ordinal }) => (ordinal === undefined ? [] : [ordinal]));
-  const found = yield* rows(
-    db.q
-      .selectFrom("events")
-      .innerJoin("runs", "runs.pk", "events.run")
-      .select(["events.seq", "events.ordinal", "events.event", "events.data", "events.created_at"])
-      .where("runs.id", "=", run_id)
-      .where("events.ordinal", "in", ordinals),
-  );
+  const sql = `select e.seq, e.ordinal, e.event, e.data, e.created_at from events e join runs r on r.pk = e.run
+    where r.id = ? and e.ordinal in (${db.dialect.eachNumber})`;
+  const [found] = yield* all([prepared(db.dialect, sql, [run_id, JSON.stringify(ordinals)])]);
   return new Map(
-    found.map(({ seq, ordinal, event, data, created_at }) => [
-      ordinal as number,
+    ((found?.rows ?? []) as unknown as KnownEvent[]).map(({ seq, ordinal, event, data, created_at }) => [
+      ordinal,
       { id: seq, session_id, run_id, event, data: JSON.parse(data), created_at } as StoredEvent,
     ]),
   );

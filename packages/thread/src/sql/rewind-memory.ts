@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely";
 import { tagsOf, type Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
-import { placeholders } from "./dialect.ts";
-import { all, rows, type Tx } from "./statement.ts";
+import { placeholders, prepared } from "./dialect.ts";
+import { all, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
 type Change = Selectable<Tables["memory_changes"]>;
@@ -40,19 +40,14 @@ const stateAfter = (change: Change): State => ({
 });
 
 function* readChanges({ db }: SqlContext, thread: number, tags: readonly (string | null)[]): Tx<Change[]> {
-  const named = tags.filter((tag) => tag !== null);
-  const query = db.q
-    .selectFrom("memory_changes")
-    .selectAll()
-    .where("thread", "=", thread)
-    .where((eb) =>
-      eb.or([
-        ...(named.length > 0 ? [eb("checkpoint_id", "in", named)] : []),
-        ...(tags.includes(null) ? [eb("checkpoint_id", "is", null)] : []),
-        eb.lit(false),
-      ]),
-    );
-  return tags.length === 0 ? [] : yield* rows(query.orderBy("pk"));
+  if (tags.length === 0) return [];
+  const { dialect } = db;
+  const named = `checkpoint_id in (${dialect.eachText})`;
+  const sql = `select * from memory_changes where thread = ?
+    and ${tags.includes(null) ? `(checkpoint_id is null or ${named})` : named} order by pk`;
+  const names = JSON.stringify(tags.filter((tag) => tag !== null));
+  const [found] = yield* all([prepared(dialect, sql, [thread, names])]);
+  return (found?.rows ?? []) as unknown as Change[];
 }
 
 function* change({ db, now }: SqlContext, item: Item, from: State, to: State): Tx<void> {
