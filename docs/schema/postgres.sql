@@ -555,9 +555,11 @@ CREATE INDEX sessions_by_parent ON public.sessions USING btree (parent_session_i
 
 CREATE INDEX sessions_by_scope ON public.sessions USING btree (scope, pk);
 
+CREATE INDEX snapshot_packs_by_age ON public.snapshot_packs USING btree (scope, created_ms);
+
 CREATE INDEX snapshot_packs_by_scope ON public.snapshot_packs USING btree (scope, pk);
 
-CREATE INDEX store_items_by_expiry ON public.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX store_items_by_expiry ON public.store_items USING btree (scope, expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX task_workspaces_by_conversation ON public.task_workspaces USING btree (conversation_id);
 

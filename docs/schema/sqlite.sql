@@ -45,6 +45,9 @@ CREATE TABLE artifact_versions (
   primary key (artifact_id, version)
 ) without rowid;
 
+CREATE INDEX artifact_versions_without_content on artifact_versions
+  (artifact_id, version, content_type, size, hash, reason, run_id, checkpoint_id, created_at);
+
 CREATE TABLE artifacts (
   pk integer primary key autoincrement,
   id text not null unique,
@@ -408,6 +411,8 @@ CREATE TABLE snapshot_packs (
   created_ms integer not null
 , thread integer);
 
+CREATE INDEX snapshot_packs_by_age on snapshot_packs (scope, created_ms);
+
 CREATE INDEX snapshot_packs_by_scope on snapshot_packs (scope, pk);
 
 CREATE TABLE snapshot_scopes (
@@ -427,7 +432,7 @@ CREATE TABLE store_items (
   primary key (scope, namespace, key)
 ) without rowid;
 
-CREATE INDEX store_items_by_expiry on store_items (expires_at) where expires_at is not null;
+CREATE INDEX store_items_by_expiry on store_items (scope, expires_at) where expires_at is not null;
 
 CREATE TABLE task_workspaces (
   scope text not null,

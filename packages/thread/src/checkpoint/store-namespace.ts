@@ -13,19 +13,13 @@ export function decodeNamespace(text: string): string[] {
   return JSON.parse(text) as string[];
 }
 
-export interface NamespaceRange {
-  /** The namespace itself. */
-  exact: string;
-  /** Everything below it: `from` ≤ text < `before`, compared byte by byte. */
-  from: string;
-  before: string;
-}
-
-/** `["a","b"]` is followed by `]` or, for what is below it, by a comma; `-` is the byte after the comma. */
-export function namespaceRange(prefix: readonly string[]): NamespaceRange {
-  const exact = encodeNamespace(prefix);
-  const open = exact.slice(0, -1);
-  return { exact, from: `${open},`, before: `${open}-` };
+/**
+ * The namespace and everything below it: `from` ≤ text ≤ `to`, compared byte by byte. `["a","b"` is followed by a comma,
+ * for what is below it, or by `]`, which comes after the comma; by nothing in between.
+ */
+export function namespaceRange(prefix: readonly string[]): { from: string; to: string } {
+  const to = encodeNamespace(prefix);
+  return { from: `${to.slice(0, -1)},`, to };
 }
 
 /**

@@ -87,6 +87,6 @@ function itemsBelow(db: Database, scope: string, prefix: readonly string[], need
 
 export function isBelow(prefix: readonly string[]): Expression<SqlBool> {
   if (prefix.length === 0) return sql`1 = 1`;
-  const { exact, from, before } = namespaceRange(prefix);
-  return sql`(namespace = ${exact} or (namespace >= ${from} and namespace < ${before}))`;
+  const { from, to } = namespaceRange(prefix);
+  return sql`namespace between ${from} and ${to}`;
 }

@@ -87,8 +87,9 @@ export function refreshItem(dialect: Dialect, { scope, namespace, key }: ItemAdd
   return { sql: placeholders(dialect, sql), params: [scope, namespace, key], prepare: true };
 }
 
+/** PostgreSQL finds by an index what is compared with one moment, and not with a clock that goes on meanwhile. */
 export function deleteExpired(dialect: Dialect, scope: string): Statement {
-  const sql = `delete from store_items where scope = ? and expires_at <= ${dialect.nowMs}`;
+  const sql = `delete from store_items where scope = ? and expires_at <= (select ${dialect.nowMs})`;
   return { sql: placeholders(dialect, sql), params: [scope] };
 }
 

@@ -14,12 +14,18 @@ export type SummaryRow = Omit<ArtifactRow, "pk" | "undone"> &
   Pick<VersionRow, "content_type" | "size" | "reason" | "checkpoint_id">;
 export type FullRow = SummaryRow & Pick<VersionRow, "content" | "encoding">;
 
-/** An artifact as it is now: its run is the one that made it. */
+/**
+ * An artifact as it is now: its run is the one that made it. The version is a range, of one: else SQLite takes the row's own
+ * key, and reads past the content to what comes after it, though an index has all but the content.
+ */
 export function selectArtifacts(db: Database) {
   return db.q
     .selectFrom("artifacts as a")
     .innerJoin("artifact_versions as v", (join) =>
-      join.onRef("v.artifact_id", "=", "a.id").onRef("v.version", "=", "a.version"),
+      join
+        .onRef("v.artifact_id", "=", "a.id")
+        .onRef("v.version", ">=", "a.version")
+        .onRef("v.version", "<=", "a.version"),
     )
     .select([...SHARED, ...OF_VERSION, "a.run_id", "a.created_at", "a.updated_at"]);
 }

@@ -145,9 +145,9 @@ async function kindsOf(db: Database, scope: string): Promise<Kinds> {
 
 function* remove(db: Database, scope: string, marked: ReadonlySet<string>, grace_ms: number): Tx<Swept> {
   const { dialect } = db;
-  const sql = `select o.hash, o.pack from snapshot_objects o join snapshot_packs p on p.pk = o.pack
-    where o.scope = ? and p.created_ms <= ${dialect.nowMs} - ?`;
-  const [old] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms] }]);
+  const sql = `select o.hash from snapshot_objects o where o.scope = ? and o.pack in (
+    select p.pk from snapshot_packs p where p.scope = ? and p.created_ms <= (select ${dialect.nowMs}) - ?)`;
+  const [old] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, scope, grace_ms] }]);
   const garbage = (old?.rows ?? []).map(({ hash }) => String(hash)).filter((hash) => !marked.has(hash));
   for (let i = 0; i < garbage.length; i += PORTION) {
     const each = `delete from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
@@ -160,7 +160,7 @@ function* remove(db: Database, scope: string, marked: ReadonlySet<string>, grace
 
 function* removeEmptyPacks(db: Database, scope: string, grace_ms: number): Tx<Swept["freed"]> {
   const { dialect } = db;
-  const sql = `delete from snapshot_packs where scope = ? and created_ms <= ${dialect.nowMs} - ?
+  const sql = `delete from snapshot_packs where scope = ? and created_ms <= (select ${dialect.nowMs}) - ?
     and pk not in (select o.pack from snapshot_objects o where o.scope = ?) returning thread, length(content) as bytes`;
   const [gone] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms, scope] }]);
   const freed = (gone?.rows ?? []) as unknown as Swept["freed"];

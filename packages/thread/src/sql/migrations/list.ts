@@ -10,6 +10,7 @@ import { memoryTimesAndPackThreads } from "./0009-memory-times-and-pack-threads.
 import { moreIndexes } from "./0010-more-indexes.ts";
 import { artifactsOfNoSession } from "./0011-artifacts-of-no-session.ts";
 import { queuedRuns } from "./0012-queued-runs.ts";
+import { narrowReads } from "./0013-narrow-reads.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   moreIndexes,
   artifactsOfNoSession,
   queuedRuns,
+  narrowReads,
 ];
