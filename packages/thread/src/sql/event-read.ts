@@ -1,5 +1,5 @@
 import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEvent } from "@cognition/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
@@ -43,17 +43,26 @@ function threadOf({ q }: Pick<Database, "q">, { session_id, own }: Place, ofScop
 }
 
 function eventsOf(db: Pick<Database, "q">, place: Place, { ofRun, ofScope }: Shape) {
-  const { q } = db;
-  const events = q
+  return db.q
     .selectFrom("events")
     .leftJoin("runs", "runs.pk", "events.run")
     .select(["events.seq", "events.event", "events.data", "events.folded", "events.created_at", "runs.id as run_id"])
     .where("events.thread", "=", threadOf(db, place, ofScope))
-    .where("events.seq", ">", place.after)
+    .where(ofRun ? eventsOfRun(place.run_id, place.after) : sql<boolean>`events.seq > ${place.after}`)
     .orderBy("events.seq")
     .limit(atMost(place.limit));
-  if (!ofRun) return events;
-  return events.where("events.run", "=", q.selectFrom("runs").select("runs.pk").where("runs.id", "=", place.run_id));
+}
+
+/**
+ * From the run's first event to its end, so that the log before and after is not looked at. The first one takes a look at
+ * all of the run's: who goes on from a page has no need of it.
+ */
+function eventsOfRun(run_id: string, after: number): RawBuilder<boolean> {
+  const run = sql`(select r.pk from runs r where r.id = ${run_id})`;
+  const first = sql`(select min(e.seq) from events e where e.run = ${run})`;
+  const end = sql`(select e.seq from events e where e.run = ${run} and e.event = 'done')`;
+  return sql<boolean>`events.run = ${run} and ${after === 0 ? sql`events.seq >= ${first}` : sql`events.seq > ${after}`}
+    and events.seq <= coalesce(${end}, ${sql.lit(Number.MAX_SAFE_INTEGER)})`;
 }
 
 /** What every stream and every follower begins with, compiled once. */
@@ -117,11 +126,8 @@ export async function countEvents(
   let missed = db.q
     .selectFrom("events")
     .where("events.thread", "=", sql<number>`threads.pk`)
-    .where("events.seq", ">", after);
+    .where(run_id === undefined ? sql<boolean>`events.seq > ${after}` : eventsOfRun(run_id, after));
   if (types) missed = missed.where("events.event", "in", types.length > 0 ? types : [""]);
-  if (run_id !== undefined) {
-    missed = missed.where("events.run", "=", db.q.selectFrom("runs").select("runs.pk").where("runs.id", "=", run_id));
-  }
   const [found] = await db.read(
     db.q
       .selectFrom("sessions")
