@@ -21,7 +21,7 @@ interface PlatformSessions {
 }
 
 export interface ChatsOptions {
-  storage: Pick<Storage, "listSpokenMessages" | "getRun" | "listRuns">;
+  storage: Pick<Storage, "listSpokenMessages" | "getRun" | "usage">;
   sessions: PlatformSessions;
   /** Set up already. */
   storeFor(scope: Scope): Promise<ChatSessionStore>;
@@ -136,13 +136,8 @@ function later(a: string, b: string): string {
   return [a, b].sort()[1] as string;
 }
 
-const RUNS_AT_A_TIME = 200;
-
-async function costOf(storage: Pick<Storage, "listRuns">, session_id: string): Promise<number> {
-  let cost = 0;
-  for (let offset = 0; ; offset += RUNS_AT_A_TIME) {
-    const runs = await storage.listRuns(session_id, { limit: RUNS_AT_A_TIME, offset });
-    for (const { usage } of runs) cost += usage?.estimated_cost ?? 0;
-    if (runs.length < RUNS_AT_A_TIME) return cost;
-  }
+/** Of what has a price; the runs that have ended count. */
+async function costOf({ usage }: Pick<Storage, "usage">, session_id: string): Promise<number> {
+  const { rows } = await usage.getUsage({ group_by: "model", session_id });
+  return rows.reduce((sum, { estimated_cost }) => sum + (estimated_cost ?? 0), 0);
 }

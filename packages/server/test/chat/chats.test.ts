@@ -1,6 +1,6 @@
 import type { Chat, ChatMessagePage, MessagePage, Session } from "@cognition/contract";
-import { createMemorySessionStore, registerChatBackend } from "@cognition/thread";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { createMemorySessionStore, registerChatBackend, type Storage } from "@cognition/thread";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
 
@@ -17,6 +17,15 @@ const put = (at: TestServer, path: string, body = {}, headers = {}) =>
 async function say(at: TestServer, { session_id }: Chat, content: string): Promise<void> {
   const response = await at.fetch(`/sessions/${session_id}/messages`, { method: "POST", json: { content } });
   expect(await response.text()).toContain("event: done");
+}
+
+async function spend(storage: Storage, session_id: string, estimated_cost: number): Promise<void> {
+  const { claimed } = await storage.createRun({ session_id, claim: { owner: "test", lease_ms: 60_000 } });
+  if (!claimed) throw new Error("a run of a free session was not begun");
+  const used = { input_tokens: 1, output_tokens: 1, estimated_cost };
+  const usage = { ...used, provider: "p", model: "m", by_model: { m: used } };
+  const data = { status: "succeeded", assistant_data: null, message_id: null };
+  await storage.finishRun(claimed, { status: "succeeded", usage, events: [{ event: "done", data }] });
 }
 
 describe("a chat", () => {
@@ -40,6 +49,16 @@ describe("a chat", () => {
     const used = await json<Chat>(at.ask("/chats/alice/main"));
     expect(used).toMatchObject({ message_count: 2, total_cost: 0 });
     expect(used.last_used > chat.last_used).toBe(true);
+    expect(at.faults).toEqual([]);
+  });
+
+  it("costs what its runs did, which are not read one by one", async () => {
+    const at = await startTestServer();
+    const { session_id } = await put(at, "/chats/alice/main");
+    for (const estimated_cost of [0.5, 0.25]) await spend(at.storage, session_id, estimated_cost);
+    const listRuns = vi.spyOn(at.storage, "listRuns");
+    expect(await json<Chat>(at.ask("/chats/alice/main"))).toMatchObject({ total_cost: 0.75 });
+    expect(listRuns).not.toHaveBeenCalled();
     expect(at.faults).toEqual([]);
   });
 
