@@ -157,6 +157,31 @@ describe("rewind", () => {
     expect(talk.file("a.txt")).toBeUndefined();
   });
 
+  it("that is forced happens whatever is in its way, and keeps beside it what no snapshot holds", async () => {
+    const talk = await startTalk();
+    const folder = talk.session.workspace_path ?? "";
+    await talk.say("Run the command: touch build");
+    await talk.say(make("deep/a.txt", "one"));
+    const [, , , last] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say("Run the command: rm build");
+    await talk.say("Run the command: mkdir -p build/node_modules deep/b");
+    await talk.say("Run the command: touch build/y build/node_modules/z deep/b/c");
+    const [head] = await talk.checkpoints();
+    expect((await talk.post("/rewind", { message_id: last?.id })).body).toMatchObject({ code: "file_conflict" });
+    await talk.rewind({ message_id: last?.id, force: true });
+    expect(talk.file("build")).toBe("");
+    const aside = readdirSync(folder).find((name) => name.startsWith("build.local-")) ?? "";
+    expect(readdirSync(join(folder, aside))).toEqual(["node_modules"]);
+    writeFileSync(join(folder, "deep"), "a person's");
+    await talk.rewind({ checkpoint_id: head?.id, force: true });
+    expect([talk.file("deep/a.txt"), talk.file("deep/b/c")]).toEqual(["one", ""]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("deep.local-"))).toHaveLength(1);
+    rmSync(join(folder, "deep"), { recursive: true });
+    await talk.rewind({ message_id: last?.id, force: true });
+    await talk.rewind({ checkpoint_id: head?.id, force: true });
+    expect([talk.file("deep/a.txt"), talk.file("deep/b/c")]).toEqual(["one", ""]);
+  });
+
   it("is refused while a run is active", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));

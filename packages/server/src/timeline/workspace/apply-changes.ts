@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fstatSync,
   lchownSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -15,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { entryAt } from "./check-changes.ts";
-import { entryPath, fsPath, type HeldFolder, isGone, listingPath, toText } from "./held-folder.ts";
+import { entryPath, fsPath, type HeldFolder, holdIn, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange } from "./path-change.ts";
 import { UNFINISHED } from "./scan-workspace.ts";
@@ -36,10 +37,7 @@ export function removePaths(root: string, changes: readonly PathChange[]): void 
 export function makeFolders(root: string, changes: readonly PathChange[]): void {
   inFolders(root, changes, (folder, name, { path }) => {
     if (!folder) throw inTheWay(path);
-    ignoring(["EEXIST"], () => {
-      mkdirSync(fsPath(entryPath(folder, name)), 0o755);
-      giveToOwner(folder, name);
-    });
+    makeFolder(folder, name);
     if (entryAt(folder, name)?.type !== "tree") throw inTheWay(path);
   });
 }
@@ -70,6 +68,33 @@ export function setAside(root: string, changes: readonly PathChange[], suffix: s
   inFolders(root, changes, (folder, name) => {
     if (!folder || !entryAt(folder, name)) return;
     renameSync(fsPath(entryPath(folder, name)), fsPath(entryPath(folder, `${name}${suffix}`)));
+  });
+}
+
+/** Makes the way free for what is to be written: what is in its place moves beside it, folders that are gone are made anew. */
+export function clearWay(root: string, changes: readonly PathChange[], suffix: string): void {
+  holdRoot(root, (top) => {
+    for (const { path, after } of changes) clearTo(top, path.split("/"), after?.type === "tree", suffix);
+  });
+}
+
+function clearTo(folder: HeldFolder, names: readonly string[], endsInFolder: boolean, suffix: string): void {
+  const [name = "", ...rest] = names;
+  const path = fsPath(entryPath(folder, name));
+  const isLast = rest.length === 0;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && found.isDirectory() !== (endsInFolder || !isLast)) {
+    renameSync(path, fsPath(entryPath(folder, `${name}${suffix}`)));
+  }
+  if (isLast) return;
+  makeFolder(folder, name);
+  holdIn(folder, name, (inner) => clearTo(inner, rest, endsInFolder, suffix));
+}
+
+function makeFolder(folder: HeldFolder, name: string): void {
+  ignoring(["EEXIST"], () => {
+    mkdirSync(fsPath(entryPath(folder, name)), 0o755);
+    giveToOwner(folder, name);
   });
 }
 

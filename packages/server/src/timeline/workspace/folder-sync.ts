@@ -3,7 +3,7 @@ import { EMPTY_TREE } from "@cognition/thread";
 import { isEmptyFolder } from "./empty-folder.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
-import { applyRestore } from "./restore-folder.ts";
+import { applyRestore, type Restore } from "./restore-folder.ts";
 import type { RunWorkspaceParts } from "./run-workspace.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 
@@ -15,7 +15,8 @@ export interface FolderSync {
   /** Where this node's folder stands; undefined where nobody can tell. */
   found(session: WorkspacePlace, folder: string): Promise<string | undefined>;
   /**
-   * Brings the folder there. With `overwrite`, also over what nobody knows of; otherwise that is kept beside it. Says
+   * Brings the folder there. With `overwrite`, also over what nobody knows of, but for a folder in the place of a file and
+   * the other way round; that is kept beside it, as everything is otherwise. Says
    * whether it stood there already, and then whether nothing is in it.
    */
   bring(
@@ -36,10 +37,17 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
   }
 
   /** What nobody knows of is kept beside what takes its place. */
-  async function setAside(root: string, changes: readonly PathChange[]): Promise<void> {
+  async function setAside(root: string, changes: readonly PathChange[], suffix: string): Promise<void> {
     const states = await thread.ask("check", { root, changes });
     const unknown = changes.filter((_, i) => states[i] === "other");
-    await thread.ask("setAside", { root, changes: unknown, suffix: `.local-${now().toString(36)}` });
+    await thread.ask("setAside", { root, changes: unknown, suffix });
+  }
+
+  async function restore(wanted: Restore, overwrite: boolean): Promise<void> {
+    const aside = `.local-${now().toString(36)}`;
+    if (overwrite) return applyRestore(parts, { ...wanted, aside });
+    await setAside(wanted.root, wanted.changes, aside);
+    return applyRestore(parts, wanted);
   }
 
   return {
@@ -53,9 +61,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
       // A folder that others work in and that we know nothing of is taken as it is.
       if (from !== undefined || own) {
         const changes = await createStoredTrees(store, session.scopes).diff(from ?? EMPTY_TREE, to);
-        const restore = { scope: session.scopes, root: toBytes(folder), changes };
-        if (!overwrite) await setAside(restore.root, changes);
-        await applyRestore(parts, restore);
+        await restore({ scope: session.scopes, root: toBytes(folder), changes }, overwrite);
       }
       await markers.write(session.id, folder, to);
       return { there: false, empty: false };

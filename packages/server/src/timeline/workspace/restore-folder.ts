@@ -16,6 +16,8 @@ export interface Restore {
   changes: readonly PathChange[];
   /** Another folder, whose files share their blocks with the copies where the file system can do that. */
   source?: string;
+  /** What is in the way and can't be written over moves to its name with this added; left out, it is a conflict. */
+  aside?: string;
 }
 
 /** Files that are fetched and written together. */
@@ -39,11 +41,15 @@ export async function checkRestore({ thread }: RestoreParts, { root, changes }: 
  * stays. Doing it again, or on what is half done, comes to the same.
  */
 export async function applyRestore({ store, thread }: RestoreParts, restore: Restore): Promise<void> {
-  const { scope, root, changes, source } = restore;
+  const { scope, root, changes, source, aside } = restore;
   const states = await thread.ask("check", { root, changes });
   const open = changes.filter((_, i) => states[i] !== "after");
   const gone = open.filter(({ before, after }) => after === null || (before !== null && before.type !== after.type));
   await thread.ask("remove", { root, changes: gone.toReversed() });
+  if (aside !== undefined) {
+    const kept = open.filter(({ after }) => after !== null);
+    await thread.ask("clearWay", { root, changes: kept, suffix: aside });
+  }
   const isTree = (change: PathChange) => change.after?.type === "tree";
   await thread.ask("makeFolders", { root, changes: open.filter(isTree) });
   const all = open.filter(({ after }) => after !== null && after.type !== "tree");

@@ -22,6 +22,7 @@ export interface WorkspaceRequests {
   };
   clone: { in: { root: string; source: string; changes: readonly PathChange[] }; out: string[] };
   setAside: { in: { root: string; changes: readonly PathChange[]; suffix: string }; out: undefined };
+  clearWay: { in: { root: string; changes: readonly PathChange[]; suffix: string }; out: undefined };
   setModes: { in: { root: string; changes: readonly PathChange[] }; out: undefined };
 }
 

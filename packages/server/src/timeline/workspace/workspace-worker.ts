@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { makeFolders, removePaths, setAside, setModes, writeFiles } from "./apply-changes.ts";
+import { clearWay, makeFolders, removePaths, setAside, setModes, writeFiles } from "./apply-changes.ts";
 import { checkChanges } from "./check-changes.ts";
 import { cloneFiles } from "./clone-files.ts";
 import { ScannedWorkspace } from "./scanned-workspace.ts";
@@ -33,6 +33,7 @@ const answers: Answers = {
   write: ({ root, changes, contents }) => void writeFiles(root, changes, contents),
   clone: ({ root, source, changes }) => cloneFiles(root, source, changes),
   setAside: ({ root, changes, suffix }) => void setAside(root, changes, suffix),
+  clearWay: ({ root, changes, suffix }) => void clearWay(root, changes, suffix),
   setModes: ({ root, changes }) => void setModes(root, changes),
 };
 
