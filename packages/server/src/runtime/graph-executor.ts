@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError, isAppError, type TokenUsage } from "@cognition/contract";
 import { LEASE, type Storage } from "@cognition/thread";
+import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph";
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
@@ -209,6 +210,18 @@ function withContext(config: ReturnType<typeof configFor>, context: Record<strin
   return { ...config, context, configurable: { ...configurableOf(context), ...config.configurable } };
 }
 
+/** At its own place: what could not branch there is not said at the end of another branch. */
+async function inputToKeep(storage: Storage, work: RunWork, input: RunInput): Promise<BaseMessage | undefined> {
+  if (input.kind !== "message") return undefined;
+  try {
+    await branchAtParent(storage, work, input);
+    return userMessage(input);
+  } catch (error) {
+    if (!isAppError(error, "checkpoint_not_found")) throw error; // why the run failed, if it came so far
+    return undefined;
+  }
+}
+
 async function settle(storage: Storage, one: Running, input: RunInput): Promise<void> {
   const { scope, agent, events } = one;
   await Promise.race([Promise.allSettled(scope.calls.values()), delay(STOPPING_MS, undefined, { ref: false })]);
@@ -216,7 +229,7 @@ async function settle(storage: Storage, one: Running, input: RunInput): Promise<
   if (scope.begun.size > 0) await scope.workspace.after();
   const calls = await closeJournal(storage, scope);
   const { signal: _, ...config } = configFor(one);
-  const message = input.kind === "message" ? userMessage(input) : undefined;
+  const message = await inputToKeep(storage, scope.work, input);
   const unfinished = events.unfinished();
   if (agent.custom) {
     // What a node has heard to its end it may have put anywhere, or nowhere.

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { AppError, type SendMessage, type Session } from "@cognition/contract";
+import { AppError, isAppError, isRunOutcome, type Message, type SendMessage, type Session } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { RunInput } from "../run/run-input.ts";
 import { parseTraceparent } from "../telemetry/traceparent.ts";
+import { afterMessage } from "../timeline/find-place.ts";
 import { refuseCommands } from "./refuse-commands.ts";
 
 export interface SendOptions {
-  readonly storage: Pick<Storage, "getMessage" | "findAdmittedRun">;
+  readonly storage: Pick<Storage, "getMessage" | "getMessagesBySession" | "timeline" | "getRun" | "findAdmittedRun">;
   readonly engine: Pick<RunEngine, "submit">;
   readonly agents: Pick<AgentRegistry, "findForSession" | "keep">;
   readonly models: Pick<ModelRegistry, "select">;
@@ -82,11 +83,26 @@ function runInput(
   };
 }
 
-/** The run itself branches there, when its turn has come. */
+/** The run itself branches there, when its turn has come; what will never be a place to branch at is refused now. */
 async function requireParent({ storage }: SendOptions, session: Session, parent_id: string): Promise<void> {
-  if (await storage.getMessage(parent_id, { session_id: session.id })) return;
-  const msg = `is no message of session ${session.id}`;
-  throw new AppError("validation_failed", `parent_id ${msg}; nothing was stored`, {
+  const parent = await storage.getMessage(parent_id, { session_id: session.id });
+  if (!parent) throw noParent(`is no message of session ${session.id}`);
+  if (parent.checkpoint_id === null && (await isStillToCome(storage, parent))) return;
+  await afterMessage(storage, session, parent_id).catch((error: unknown) => {
+    if (!isAppError(error, "checkpoint_not_found")) throw error;
+    throw noParent(
+      "is no place to go on from: what followed it was pruned, is another session's, or nothing came of the message",
+    );
+  });
+}
+
+/** Its run has yet to take it up. */
+async function isStillToCome({ getRun }: Pick<Storage, "getRun">, { run_id }: Message): Promise<boolean> {
+  return run_id !== null && !isRunOutcome((await getRun(run_id)).status);
+}
+
+function noParent(msg: string): AppError {
+  return new AppError("validation_failed", `parent_id ${msg}; nothing was stored`, {
     details: { errors: [{ loc: ["body", "parent_id"], msg }] },
   });
 }

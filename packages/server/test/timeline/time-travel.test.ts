@@ -308,6 +308,55 @@ describe("edit and regenerate", () => {
     await talk.say("And on");
     expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead", "And on"]);
   });
+
+  it("one that answers what is no place to branch at is refused, and nothing is said", async () => {
+    const talk = await startTalk();
+    await talk.say("My name is Ann");
+    const [, greeting] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say("Hello once more");
+    const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    const refused = await fork.post("/messages", { content: "Goodbye", parent_id: greeting?.id });
+    expect(refused).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+    expect(await fork.texts()).toEqual(["My name is Ann", "Hello once more"]);
+  });
+
+  it("one whose place is pruned before its turn comes is not said at the end instead", async () => {
+    const talk = await startTalk();
+    const { storage } = talk.on;
+    await talk.say("My name is Ann");
+    const [, greeting] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say("Hello once more");
+    const later = (content: string, parent_id?: string) =>
+      talk.on.ask(`/sessions/${talk.session.id}/messages`, {
+        method: "POST",
+        json: { content, parent_id },
+        headers: { Prefer: "respond-async" },
+      });
+    await later("Run the command: sleep 1");
+    expect((await later("Goodbye", greeting?.id)).status).toBe(202);
+    await (await storage.getCheckpointer()).prune({ thread_id: talk.session.thread_id, keep_last: 1 });
+    await expect.poll(async () => (await talk.get<Session>("")).body.active_run_id, { timeout: 20_000 }).toBeNull();
+    const [last] = await storage.listRuns(talk.session.id, { limit: 1 });
+    expect(last).toMatchObject({ status: "failed", error: { code: "checkpoint_not_found" } });
+    const [head] = await talk.checkpoints();
+    const { body } = await talk.get<CheckpointState>(`/checkpoints/${head?.id}`);
+    expect(body.messages.map(({ content }) => content)).not.toContain("Goodbye");
+  });
+
+  it("one that answers a message which is still to be heard waits for it", async () => {
+    const talk = await startTalk();
+    const later = async (content: string, parent_id?: string) => {
+      const init = { method: "POST", json: { content, parent_id }, headers: { Prefer: "respond-async" } };
+      return (await talk.on.ask(`/sessions/${talk.session.id}/messages`, init)).status;
+    };
+    await later("Run the command: sleep 1");
+    await later("My name is Ann");
+    const messages = (await talk.get<{ messages: { id: string; content: string }[] }>("/messages")).body.messages;
+    const queued = messages.find(({ content }) => content === "My name is Ann");
+    expect(await later("Hello", queued?.id)).toBe(202);
+    await expect.poll(async () => (await talk.get<Session>("")).body.active_run_id, { timeout: 20_000 }).toBeNull();
+    expect((await talk.texts()).slice(-2)).toEqual(["My name is Ann", "Hello"]);
+  });
 });
 
 describe("scopes", () => {
