@@ -89,15 +89,13 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: s
   if (begun) return begun;
   const [last] = await storage.listRuns(session.id, { limit: 1 });
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
-  if (!last || (last.status === "succeeded" && !(await hasMoreToDo(storage, session)))) {
+  const unheard = last && (await unheardMessage(storage, session, last));
+  if (!last || !(unheard || (await hasMoreToDo(storage, session, last)))) {
     const message = `Session ${session.id} has no failed or aborted run to continue; send a message instead`;
     throw new AppError("nothing_to_resume", message);
   }
   const { agent_name, agent_revision, model } = last;
-  const input: RunInput = {
-    ...((await unheardMessage(storage, session, last)) ?? { kind: "continue" }),
-    ...(model === null ? {} : { model }),
-  };
+  const input: RunInput = { ...(unheard ?? { kind: "continue" }), ...(model === null ? {} : { model }) };
   const { run } = await engine.submit({
     ...(id !== undefined && { id }),
     session_id: session.id,
@@ -128,10 +126,16 @@ async function findRun(storage: ResumeOptions["storage"], id: string): Promise<R
   });
 }
 
-/** After a rewind to the middle of a run, that run's next step comes next again. */
-async function hasMoreToDo({ timeline }: ResumeOptions["storage"], { id }: Session): Promise<boolean> {
+/**
+ * After a rewind to the middle of a run, that run's next step comes next again. A run that failed goes on where its graph
+ * stopped: of that a user's own graph alone knows what comes next. But not where it was rewound, or settled, to an end.
+ */
+async function hasMoreToDo({ timeline }: ResumeOptions["storage"], { id }: Session, last: Run): Promise<boolean> {
   const [head] = await timeline.readTimeline(id, { limit: 1 });
-  return head !== undefined && head.source === "fork" && head.next.length > 0;
+  if (!head) return false;
+  const { source, next } = head;
+  if (last.status === "succeeded") return source === "fork" && next.length > 0;
+  return next.length > 0 || source === "loop" || source === "input";
 }
 
 function stillOpen({ id }: Session, run: Run): AppError {

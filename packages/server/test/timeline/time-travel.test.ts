@@ -80,6 +80,22 @@ describe("rewind", () => {
     expect(talk.on.faults).toEqual([]);
   });
 
+  it("to where everything was done leaves nothing to resume, though the run that is undone was stopped", async () => {
+    const talk = await startTalk();
+    await talk.say("Hello");
+    const headers = { Prefer: "respond-async" };
+    const json = { content: "Run the command: sleep 30" };
+    await talk.on.ask(`/sessions/${talk.session.id}/messages`, { method: "POST", json, headers });
+    await expect.poll(() => talk.roles(), { timeout: 10_000 }).toHaveLength(4);
+    await talk.post("/abort", {});
+    await expect.poll(async () => (await talk.get<Session>("")).body.active_run_id).toBeNull();
+    const { previous_head } = await talk.rewind({ last: "turn" });
+    expect((await talk.post("/resume", {})).body).toMatchObject({ status: 409, code: "nothing_to_resume" });
+    await talk.rewind({ checkpoint_id: previous_head });
+    expect(await talk.post("/resume", {})).toMatchObject({ status: 200, body: { status: "succeeded" } });
+    expect(await talk.roles()).toHaveLength(6);
+  });
+
   it("undoes a turn, shell edits included, and redoes it; what was undone stays readable", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));
