@@ -71,7 +71,7 @@ function answersInput(before: unknown, answers: Record<string, Decision>): RunIn
   return { kind: "answers", answers, ...(model === undefined ? {} : { model }) };
 }
 
-/** Ids of everything that the session's last run has ever asked, by either name. */
+/** Ids of everything that the session's last run has asked and gone on after, by either name. */
 async function answeredBefore(
   storage: ResumeOptions["storage"],
   { id }: Session,
@@ -79,8 +79,12 @@ async function answeredBefore(
 ): Promise<ReadonlySet<string>> {
   const run_id = waiting ?? (await storage.listRuns(id, { limit: 1 }))[0]?.id;
   if (run_id === undefined) return new Set();
-  const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt"], limit: 1000 });
-  const asked = events.flatMap(({ event, data }) => (event === "interrupt" ? data.interrupts : []));
+  const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt", "status"], limit: 1000 });
+  // What it was stopped at was never answered: it only came to rest then.
+  const wentOn = events.findLastIndex(({ event, data }) => event === "status" && data.status !== "idle");
+  const asked = events
+    .slice(0, Math.max(wentOn, 0))
+    .flatMap(({ event, data }) => (event === "interrupt" ? data.interrupts : []));
   return new Set(asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]));
 }
 

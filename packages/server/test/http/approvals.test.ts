@@ -128,6 +128,13 @@ describe("approvals", () => {
     expect(await problemOf(resume(other, headers))).toMatchObject({ status: 422, code: "idempotency_mismatch" });
   });
 
+  it("whose run was aborted wait for nothing any more, and were not answered", async () => {
+    const { ask, id, interrupt, resume } = await waiting();
+    await ask(`/sessions/${id}/abort`, { method: "POST" });
+    const body = { decisions: [{ id: interrupt.id, type: "approve" }] };
+    expect(await problemOf(resume(body))).toMatchObject({ status: 409, code: "nothing_waiting" });
+  });
+
   it("of another scope are not there", async () => {
     const { ask } = await waiting({ "X-Cognition-Scope-User": "ann" });
     expect(await (await ask("/approvals")).json()).toMatchObject({ total: 1 });
