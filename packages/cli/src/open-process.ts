@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import type { Context } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 
-type Process = Pick<NodeJS.Process, "env" | "cwd" | "stdin" | "stdout" | "stderr" | "on" | "off">;
+type Process = Pick<NodeJS.Process, "env" | "cwd" | "stdin" | "stdout" | "stderr" | "on" | "off" | "exit">;
 
 /** Runs a command on what this process has of the world; gives the exit code. */
 export async function openProcess(
@@ -24,7 +24,8 @@ export async function openProcess(
     errors.write("cognition: the folder that it was started in is gone; change to another one.\n");
     return EXIT.usage;
   }
-  const code = await run({ env, cwd, home: homeOf(findHome), input, output, errors, signals: process });
+  const exit = (code: number) => process.exit(code);
+  const code = await run({ env, cwd, home: homeOf(findHome), input, output, errors, signals: process, exit });
   if (!unwritten) return code;
   errors.write(`cognition: what it had to say could not be written: ${unwritten.message}\n`);
   return code === EXIT.ok ? EXIT.failed : code;

@@ -9,6 +9,7 @@ import {
 import { type Config, storageSettings } from "@cognition/server/operator";
 import { openStorage } from "@cognition/thread";
 import type { Context } from "./context.ts";
+import { EXIT } from "./exit-code.ts";
 
 export interface OpenServer {
   readonly url: string;
@@ -29,6 +30,7 @@ export async function openServer(
   const log = createServerLog({ config, env: context.env, output: context.errors });
   const telemetry = await createTelemetry(config, { process: true });
   const storage = await openStorage({ ...options, onCommit: telemetry.metrics.commit });
+  const unwatch = watchFaults(context, log);
   try {
     const server = await startServer({
       storage,
@@ -52,11 +54,30 @@ export async function openServer(
           await server.close();
         } finally {
           await Promise.all([telemetry.close(), storage.close()]);
+          unwatch();
         }
       },
     };
   } catch (error) {
     await Promise.all([telemetry.close(), storage.close()]);
+    unwatch();
     throw error;
   }
+}
+
+type ServerLog = ReturnType<typeof createServerLog>;
+
+/**
+ * A promise of a tool file that fails where nobody waits for it has broken nothing else: the server and its runs go on. What was
+ * thrown and caught by nobody may have left anything half done: the process ends, and its runs go on where they stand when it
+ * is started again. Node would end it for both, and print the error with whatever secret is in it.
+ */
+function watchFaults({ signals, exit }: Context, log: ServerLog): () => void {
+  const onRejection = (error: unknown) => log.error({ error }, "a promise failed that nobody waited for");
+  const onException = (error: unknown) => {
+    log.fatal({ error }, "an error was caught by nobody: the process ends");
+    exit(EXIT.failed);
+  };
+  signals.on("unhandledRejection", onRejection).on("uncaughtException", onException);
+  return () => void signals.off("unhandledRejection", onRejection).off("uncaughtException", onException);
 }

@@ -123,6 +123,12 @@ describe("keys", () => {
 });
 
 describe("doctor", () => {
+  test("names an MCP server that can't be started", async () => {
+    const env = { COGNITION_TOOLS_MCP: JSON.stringify([{ name: "absent", command: "/no/such/program" }]) };
+    const { output } = await runInProcess(["doctor", "--offline"], { cwd: dir.path, env });
+    expect(output).toMatch(/warning definitions: MCP server absent \(\/no\/such\/program\) did not start/);
+  });
+
   test("says that all is well, what could be better, and repairs messages", async () => {
     expect(await run(["chat"], {}, "hello\n")).toMatchObject({ code: 0 });
     const db = new DatabaseSync(join(dir.path, ".cognition/state.db"));
@@ -198,6 +204,27 @@ describe("serve", () => {
     expect(errors).toMatch(/^Stopping: .* Once more to stop at once\.\n$/);
     for (const socket of sockets) socket.destroy();
     silent.close();
+  });
+
+  test("a promise that fails unheard does not end the server, an error that nobody caught does; both are logged, without secrets", async () => {
+    const signals = new EventEmitter();
+    const exits: number[] = [];
+    signals.on("exit", (code: number) => exits.push(code));
+    const env = { OPENAI_API_KEY: "sk-very-secret-0123456789" };
+    const ended = runInProcess(["serve", "--port", "0", "--quiet"], { cwd: dir.path, env, signals });
+    await expect.poll(() => signals.listenerCount("unhandledRejection"), { timeout: 30_000 }).toBe(1);
+    signals.emit("unhandledRejection", new Error("stray, with sk-very-secret-0123456789"));
+    signals.emit("unhandledRejection", null);
+    expect(exits).toEqual([]);
+    signals.emit("uncaughtException", new Error("thrown into the air"));
+    expect(exits).toEqual([1]);
+    signals.emit("SIGINT");
+    const { code, errors } = await ended;
+    expect(code).toBe(0);
+    expect(errors).toMatch(/stray, with .*nobody waited for/);
+    expect(errors).toMatch(/thrown into the air.*the process ends/);
+    expect(errors).not.toContain("very-secret");
+    expect(signals.listenerCount("unhandledRejection")).toBe(0);
   });
 
   test("a descriptor that can't be told that it is ready is a mistake on the command line", async () => {

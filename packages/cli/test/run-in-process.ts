@@ -25,6 +25,7 @@ export async function runInProcess(
     output: into("output"),
     errors: into("errors"),
     signals,
+    exit: (code: number) => void signals.emit("exit", code),
   };
   const code = await runCommand(args, context as unknown as Context);
   return { code, ...written };

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
@@ -70,6 +72,19 @@ describe("serve", () => {
     await expect(client.getSession("nobody")).rejects.toMatchObject({ code: "session_not_found" });
     const session = await client.createSession({ title: "still there" });
     await client.sendMessage(session.id, "hello").rest();
+    child.kill("SIGTERM");
+    expect(await exited).toBe(0);
+  });
+
+  test("a promise of a tool file that fails unheard ends neither the server nor its runs", async () => {
+    mkdirSync(join(dir.path, ".cognition/tools"), { recursive: true });
+    const stray = 'void Promise.reject(new Error("a stray promise"));\nexport default {};\n';
+    writeFileSync(join(dir.path, ".cognition/tools/stray.ts"), stray);
+    const { url, until, child, exited } = await serve("--quiet");
+    const client = createClient({ baseUrl: url });
+    const session = await client.createSession();
+    expect(await client.sendMessage(session.id, "hello").rest()).toMatchObject({ data: { status: "succeeded" } });
+    await until(/a stray promise/);
     child.kill("SIGTERM");
     expect(await exited).toBe(0);
   });

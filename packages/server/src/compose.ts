@@ -13,6 +13,7 @@ import { modelSettings } from "./config/model-settings.ts";
 import { sandboxSettings } from "./config/sandbox-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
 import { defaultConfig } from "./config.ts";
+import { createProblemWatch } from "./file/problem-watch.ts";
 import { isLoopback } from "./http/guard/known-host.ts";
 import type { RequestLogger } from "./http/guard/request-log.ts";
 import { createRequestMetrics } from "./http/guard/request-metrics.ts";
@@ -99,7 +100,7 @@ export interface Runtime {
 export async function compose(options: ComposeOptions): Promise<Runtime> {
   const { storage, workspace_root: root, config = defaultConfig() } = options;
   const parts = await openParts(options, config);
-  const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces, retention } = parts;
+  const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces, retention, problems } = parts;
   const engine = createEngine(options, config, parts);
   const { isolation } = config.workspace;
   const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
@@ -132,10 +133,12 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       deleted.start();
       webhooks.start();
       retention.start();
+      problems.start();
     },
     close: async (drain_ms = config.runs.drain_ms) => {
       await drain(drain_ms);
       deleted.stop();
+      problems.stop();
       await Promise.all([webhooks.stop(drain_ms), retention.stop()]);
       agents.close();
       await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
@@ -194,6 +197,10 @@ async function openParts(options: ComposeOptions, config: Config) {
       onError,
     }),
     budgets: createBudgets({ storage, onError }),
+    problems: createProblemWatch({
+      find: async () => (await Promise.all([agents.problems(), tools.problems()])).flat(),
+      onError,
+    }),
   };
 }
 
@@ -242,6 +249,7 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
       version: VERSION,
       started: now(),
       warnings: [...sandboxes.describe().warnings, ...access.warnings],
+      problems: parts.problems.look,
     },
     handlers: {
       ...createRegistryHandlers({ storage, agents, skills, tools, models, budgets, onDue: webhooks.wake }),

@@ -14,6 +14,8 @@ export interface HealthRoutes {
   readonly version: string;
   /** What whoever runs the server should know of how it is set up. */
   readonly warnings: readonly string[];
+  /** What is wrong with definitions, tool files and MCP servers now. */
+  readonly problems: () => Promise<readonly { readonly message: string }[]>;
   /** When the server began, by `performance.now()`. */
   readonly started: number;
 }
@@ -71,13 +73,18 @@ type ForAdmin = Pick<Health, "active_runs" | "sessions" | "warnings">;
 
 /** What tells of everybody's work, or of where the setup is weak. */
 async function tellAdmin(
-  { storage, engine, warnings }: HealthRoutes,
+  { storage, engine, warnings, problems }: HealthRoutes,
   ok: boolean,
   error: string | undefined,
 ): Promise<ForAdmin> {
   return {
     active_runs: engine.active.length,
     sessions: ok ? await storage.countSessions() : 0,
-    warnings: [...(ok ? [] : [`${NO_STORAGE}: ${error}`]), ...warnings],
+    warnings: [
+      ...(ok ? [] : [`${NO_STORAGE}: ${error}`]),
+      ...warnings,
+      // Some of the definitions are in the storage.
+      ...(ok ? await problems() : []).map(({ message }) => message),
+    ],
   };
 }
