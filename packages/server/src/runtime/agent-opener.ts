@@ -103,7 +103,7 @@ export function createAgentOpener(
       context,
       usageOf,
       pipelined: isOurs(files.agent),
-      config: { recursionLimit: config.recursion_limit ?? RECURSION_LIMIT },
+      config: { recursionLimit: config.recursion_limit ?? definition.config.recursion_limit ?? RECURSION_LIMIT },
     };
   };
 }

@@ -151,6 +151,20 @@ describe("following a run", () => {
     expect((await follow({ "Last-Event-ID": String(tokens.at(-1)?.id) })).status).toBe(204);
   });
 
+  it("takes no more steps than its agent may, unless its session says so", async () => {
+    const server = await startTestServer();
+    await server.ask("/agents", {
+      method: "POST",
+      json: { name: "short", system_prompt: "Be brief", config: { recursion_limit: 1 } },
+    });
+    const { id } = await server.createSession({ agent_name: "short" });
+    await say(server, id);
+    expect((await lastRun(server, id)).error).toMatchObject({ code: "recursion_limit" });
+    const other = await server.createSession({ agent_name: "short", config: { recursion_limit: 100 } });
+    await say(server, other.id);
+    expect((await lastRun(server, other.id)).error).toBeNull();
+  });
+
   it("that took too many steps says which setting to raise, and goes on once that is done", async () => {
     const server = await startTestServer();
     const { id } = await server.createSession({ config: { recursion_limit: 1 } });
