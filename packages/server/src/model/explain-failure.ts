@@ -56,14 +56,19 @@ function describe({ source, failure, attempts }: Failed): string {
     case "model_auth_failed":
       return `The provider ${id} refused the credentials (${failure.status}), read from ${api_key_env ?? "no variable"}.`;
     case "model_rate_limited":
-      return `The provider ${id} refused more requests${tried}${pause(failure)}: ${failure.message}.`;
+      return `The provider ${id} refused more requests${tried}${pause(failure)}: ${sentence(failure)}`;
     case "context_overflow":
-      return `The conversation is too long for ${source.model} of the provider ${id}: ${failure.message}.`;
+      return `The conversation is too long for ${source.model} of the provider ${id}: ${sentence(failure)}`;
     case "unknown_model":
-      return `The provider ${id} has no model "${source.model}": ${failure.message}.`;
+      return `The provider ${id} has no model "${source.model}": ${sentence(failure)}`;
     default:
-      return `The provider ${id} failed${status(failure)}${tried}: ${failure.message}`.replace(/\.?$/, ".");
+      return `The provider ${id} failed${status(failure)}${tried}: ${sentence(failure)}`;
   }
+}
+
+/** With one mark at its end, whether or not it came with one. */
+function sentence({ message }: ModelFailure): string {
+  return /[.?!…]$/.test(message) ? message : `${message}.`;
 }
 
 function pause({ retryAfterMs }: ModelFailure): string {

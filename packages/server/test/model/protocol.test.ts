@@ -196,7 +196,7 @@ describe.each(PROTOCOLS)("over the $kind protocol", (protocol) => {
   test("an answer that is no stream is told as such", async () => {
     server.script({ type: "body", status: 200, headers: { "content-type": "text/html" }, body: "<html>hello</html>" });
     const error = await failure((await modelOf(registry([one()]))).invoke("hi"));
-    expect(error.message).toMatch(/text\/html.*base_url/s);
+    expect(error.message).toMatch(/text\/html.*base_url right\? What was said/s);
     expect(server.requests).toHaveLength(1);
   });
 

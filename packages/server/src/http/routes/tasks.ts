@@ -1,4 +1,4 @@
-import { isAppError, type Scope, type Task } from "@cognition/contract";
+import { AppError, isAppError, type Scope, type Task } from "@cognition/contract";
 import type { State, Tasks } from "@cognition/thread";
 import { makeOnce } from "../../session/make-once.ts";
 import type { Handlers } from "../handler.ts";
@@ -13,7 +13,13 @@ export interface TaskRoutes {
 export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
   /** Each request takes the task as it is stored; several at once add up, as the store promises. */
   async function open(task_id: string, scope: Scope | undefined, user_id?: string): Promise<State> {
-    return tasks.continueTask(which(task_id, scope, user_id));
+    try {
+      return await tasks.continueTask(which(task_id, scope, user_id));
+    } catch (error) {
+      // Whoever has no profile has no task either, and a request that names only a task asks for that.
+      if (user_id === undefined && isAppError(error, "profile_not_found")) throw taskNotFound(task_id, error);
+      throw error;
+    }
   }
 
   return {
@@ -63,6 +69,10 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
       }
     },
   };
+}
+
+function taskNotFound(task_id: string, cause: AppError): AppError {
+  return new AppError("task_not_found", `There is no task ${task_id} of this user`, { cause });
 }
 
 function which(task_id: string, scope: Scope | undefined, user_id = scope?.["user"]) {
