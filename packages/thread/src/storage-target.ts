@@ -56,9 +56,9 @@ function backendOf(uri: string, backend: TargetOptions["backend"]): Storage["bac
 function postgresUrl(uri: string): string {
   const normalised = uri.replace(POSTGRES, "postgresql://");
   const url = URL.canParse(normalised) ? new URL(normalised) : undefined;
-  if (!url)
+  if (!url || !isDecodable(url))
     throw invalid(
-      "The PostgreSQL URI can't be read; characters like # / ? @ in a password must be written %23 %2F %3F %40",
+      "The PostgreSQL URI can't be read; characters like # % / ? @ in a password must be written %23 %25 %2F %3F %40",
     );
   // asyncpg's name for what every other driver calls sslmode.
   const ssl = url.searchParams.get("ssl");
@@ -67,6 +67,15 @@ function postgresUrl(uri: string): string {
     url.searchParams.set("sslmode", ssl);
   }
   return url.href;
+}
+
+function isDecodable({ username, password, pathname }: URL): boolean {
+  try {
+    decodeURIComponent(username + password + pathname);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function unknownBackend(what: string): AppError {

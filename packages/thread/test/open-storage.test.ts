@@ -113,6 +113,8 @@ describe("what is refused before anything is touched", () => {
     [{ backend: "memory", uri: "x.db" }, "invalid_config", /"memory".*"sqlite"/],
     [{ backend: "sqlite", uri: ":memory:" }, "invalid_config", /"sqlite".*"memory"/],
     [{ uri: "postgres://user:sec#ret/secret@host:x/db" }, "invalid_config", /can't be read/],
+    [{ uri: "postgresql://user:secret%@host/db" }, "invalid_config", /can't be read.*%25/],
+    [{ uri: "postgresql://user:secret@host/d%ffb" }, "invalid_config", /can't be read/],
     [{ backend: "memory", pool: { min: 3, max: 2 } }, "invalid_config", /pool/],
     [{ backend: "memory", pool: { max: 0 } }, "invalid_config", /pool/],
     [{ backend: "memory", busy_timeout_ms: Number.NaN }, "invalid_config", /busy_timeout_ms/],

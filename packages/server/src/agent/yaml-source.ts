@@ -23,7 +23,21 @@ export function parseYaml(text: string, label: string, firstLine = 1): YamlSourc
   const [error] = doc.errors;
   if (error) throw yamlError(label, lineAt(error.pos[0]), error.message);
   const value = toValue(doc, label, firstLine);
-  return { label, value, lineOf: (path) => lineAt(offsetOf(doc, path)) };
+  const lineOf = (path: YamlPath) => lineAt(offsetOf(doc, path));
+  const circle = findCircle(value, [], []);
+  if (circle) throw yamlError(label, lineOf(circle), `${circle.map(String).join(".")} refers to itself`);
+  return { label, value, lineOf };
+}
+
+/** The path of an alias to something around it, if there is one. Whoever walks through such a value comes to no end. */
+function findCircle(value: unknown, path: YamlPath, around: readonly unknown[]): YamlPath | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (around.includes(value)) return path;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = findCircle(inner, [...path, key], [...around, value]);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function toValue(doc: Document, label: string, firstLine: number): Record<string, unknown> {

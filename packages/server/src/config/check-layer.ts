@@ -1,7 +1,7 @@
 import { AppError } from "@cognition/contract";
 import type { z } from "zod";
-import { coerceText } from "./coerce-text.ts";
-import { isGroup, type Layer } from "./layer.ts";
+import { coerceText, isBrokenJson } from "./coerce-text.ts";
+import { isGroup, type Layer, valueAt } from "./layer.ts";
 import { nearest } from "./nearest.ts";
 import { describeOrigin } from "./origin.ts";
 
@@ -25,7 +25,10 @@ export function checkLayer(
 function describeIssue(issue: z.core.$ZodIssue, layer: Layer, keysAt: (path: string) => string[]): string[] {
   const path = issue.path.map(String).join(".");
   if (issue.code !== "unrecognized_keys") {
-    return [`${describeOrigin(layer.originOf(issue.path))}: ${path} ${problemOf(issue, keysAt(path))}`];
+    const given = layer.isText(issue.path) ? valueAt(layer.value, issue.path) : undefined;
+    const broken = typeof given === "string" && isBrokenJson(given);
+    const problem = broken ? "is not valid JSON" : problemOf(issue, keysAt(path));
+    return [`${describeOrigin(layer.originOf(issue.path))}: ${path} ${problem}`];
   }
   const valid = keysAt(path);
   return issue.keys.map((key) => {

@@ -34,7 +34,7 @@ function read(text: string, expected: string): unknown {
       return FALSE.test(trimmed) ? false : text;
     case "array":
       // JSON whose quotes a shell has taken away would be read as other words: `[a,b]` has no part named "[a".
-      if (/^\[.*,.*\]$/s.test(trimmed) && !readJson(trimmed, "[")) return text;
+      if (isBrokenJson(trimmed) || (/^\[.*,.*\]$/s.test(trimmed) && !readJson(trimmed, "["))) return text;
       return (
         readJson(trimmed, "[") ??
         trimmed
@@ -48,6 +48,13 @@ function read(text: string, expected: string): unknown {
     default:
       return text;
   }
+}
+
+/** Whether a text can only be meant as JSON, and is none. */
+export function isBrokenJson(text: string): boolean {
+  const trimmed = text.trim();
+  const meant = /^(\{|\[\s*["{[])/.exec(trimmed);
+  return meant !== null && readJson(trimmed, trimmed.startsWith("{") ? "{" : "[") === undefined;
 }
 
 function readJson(text: string, first: "[" | "{"): unknown {

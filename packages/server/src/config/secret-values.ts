@@ -24,5 +24,14 @@ function textsIn(value: unknown): string[] {
 /** A driver's error may hold the password of an address without the rest of it. */
 function passwordOf(text: string): string[] {
   const password = URL.canParse(text) ? new URL(text).password : "";
-  return password === "" ? [] : [password, decodeURIComponent(password)];
+  return password === "" ? [] : [password, ...decoded(password)];
+}
+
+/** Nothing where it has no other form: the storage refuses such an address, and this must not be first. */
+function decoded(text: string): string[] {
+  try {
+    return [decodeURIComponent(text)];
+  } catch {
+    return [];
+  }
 }

@@ -224,6 +224,19 @@ test("a word in a section's place, and a list that lost its quotes, are told in 
   expect(lost.message).toContain("COGNITION_WORKSPACE_SNAPSHOT_EXCLUDE: workspace.snapshot_exclude must be a list");
 });
 
+test("text that begins like JSON and is none is told as that, and not what is in it", () => {
+  const broken = failure({ COGNITION_MODELS_PROVIDERS: '[{"id":"x","secret":"hunter2"' });
+  expect(broken.message).toContain("COGNITION_MODELS_PROVIDERS: models.providers is not valid JSON");
+  expect(broken.message).not.toContain("hunter2");
+  const hosts = failure({ COGNITION_MODELS_KEY_HOSTS: '{"A":["a"]' });
+  expect(hosts.message).toContain("COGNITION_MODELS_KEY_HOSTS: models.key_hosts is not valid JSON");
+});
+
+test("what refers to itself is refused, with its line", () => {
+  write("project", "log: {level: info}\nserver: &a\n  host: *a\n");
+  expect(failure().message).toMatch(/config\.yaml:3: server\.host refers to itself/);
+});
+
 test("what two keys must agree on is checked on the whole", () => {
   write("project", "tools:\n  search: {provider: searxng}\n");
   expect(failure().message).toContain("tools.search.provider is searxng, which needs tools.search.url");

@@ -66,6 +66,12 @@ describe("no secret is in the log", () => {
   });
 });
 
+it("a password that can't be decoded is a secret as it is, and no fault of the log", () => {
+  const config = defaultConfig();
+  const uri = "postgresql://u:hunter2%@h/db";
+  expect(secretValues({ ...config, persistence: { ...config.persistence, uri } }, {})).toContain("hunter2%");
+});
+
 it("every secret of the configuration is known, and variables named like one", () => {
   const config = defaultConfig();
   const secrets = secretValues(
