@@ -2,7 +2,8 @@ import { AppError } from "@cognition/contract";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { type Tool, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
 import { messageOf } from "../file/error-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { createTail } from "./tail.ts";
@@ -12,12 +13,18 @@ const MAX_PAGES = 100;
 /** Ending a session is a courtesy to the server, which may be gone. */
 const GOODBYE_MS = 1000;
 
+export interface ListedTools {
+  readonly tools: readonly Tool[];
+  /** Why each of the others is none. */
+  readonly faults: readonly string[];
+}
+
 export interface McpConnection {
   readonly client: Client;
   /** False once the process has ended or the connection was closed. */
   isOpen(): boolean;
   /** As the server lists them, asked again after it said that they changed. */
-  tools(): Promise<Tool[]>;
+  tools(): Promise<ListedTools>;
   /** The end of what the process wrote to stderr. */
   log(): string;
   /** Ends the process, by force if it does not want to. */
@@ -31,7 +38,7 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
   if (transport instanceof StdioClientTransport) transport.stderr?.on("data", tail.write);
   const client = new Client({ name: "cognition", version: "0.1.0" });
   let open = true;
-  let listed: Promise<Tool[]> | undefined;
+  let listed: Promise<ListedTools> | undefined;
   client.onclose = () => {
     open = false;
   };
@@ -83,16 +90,35 @@ async function createTransport(
   return new StdioClientTransport({ command: command ?? "", args, stderr: "pipe", ...given });
 }
 
-async function listTools(client: Client, timeout: number): Promise<Tool[]> {
+/** Each tool is looked at by itself: by the SDK's own schema of the list, one odd tool would cost all the others. */
+const ToolList = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+async function listTools(client: Client, timeout: number): Promise<ListedTools> {
   const tools: Tool[] = [];
+  const faults: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-    tools.push(...answer.tools);
+    const request = { method: "tools/list" as const, ...(cursor !== undefined && { params: { cursor } }) };
+    const answer = await client.request(request, ToolList, { timeout });
+    for (const entry of answer.tools) {
+      const { data, error } = ToolSchema.safeParse(entry);
+      if (data) tools.push(data);
+      else faults.push(`the tool ${nameOf(entry)} is left out: ${describeIssues(error)}`);
+    }
     cursor = answer.nextCursor;
-    if (cursor === undefined) return tools;
+    if (cursor === undefined) return { tools, faults };
   }
   throw new AppError("tool_failed", `lists its tools on more than ${MAX_PAGES} pages`);
+}
+
+function nameOf(entry: unknown): string {
+  const name = (entry as { name?: unknown } | null)?.name;
+  return typeof name === "string" ? name : "without a name";
+}
+
+/** What a schema has against a value, in one line. */
+export function describeIssues({ issues }: Pick<z.ZodError, "issues">): string {
+  return issues.map(({ path, message }) => `${path.map(String).join(".") || "all of it"}: ${message}`).join("; ");
 }
 
 async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {

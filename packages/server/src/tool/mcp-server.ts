@@ -3,7 +3,7 @@ import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { hasCode, messageOf } from "../file/error-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { type McpConnection, openMcpConnection } from "./mcp-connection.ts";
+import { describeIssues, type ListedTools, type McpConnection, openMcpConnection } from "./mcp-connection.ts";
 import { toToolOutput } from "./mcp-result.ts";
 import type { OnCrash, RegisteredTool, ToolContext, ToolEffect, ToolOutput } from "./tool.ts";
 import { toolParameters } from "./tool-schema.ts";
@@ -35,7 +35,7 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
   let current: McpConnection | undefined;
   let known: RegisteredTool[] | undefined;
   let failure: { error: AppError; at: number } | undefined;
-  let listed: Tool[] | undefined;
+  let listed: ListedTools | undefined;
   let unusable: AppError[] = [];
   let closed = false;
 
@@ -65,9 +65,9 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
       context.signal.throwIfAborted();
       if (isAppError(error)) throw error;
       const unsent = isUnsent(error);
-      const lost = isLost(error);
+      const lost = isLost(error, open);
       if (unsent || lost) await drop();
-      if (!unsent && !(lost && on_crash === "retry")) throw callFailed(config, tool, error, on_crash, open.log());
+      if (!unsent && !(lost && on_crash === "retry")) throw callFailed({ config, tool, on_crash, open, lost }, error);
       const again = await connect();
       return toToolOutput(tool.name, await send(again, config, { tool, args, context }));
     }
@@ -79,10 +79,11 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
     if (known && all === listed) return known;
     listed = all;
     const allowed = config.tools && new Set(config.tools);
-    const tools = all.filter(({ name }) => !allowed || allowed.has(name));
+    const tools = all.tools.filter(({ name }) => !allowed || allowed.has(name));
     const registered = tools.map((tool) => register(config, tool, call));
     const checked = registered.map((tool) => ({ tool, error: schemaFault(tool) }));
-    unusable = checked.flatMap(({ error }) => error ?? []);
+    const unreadable = all.faults.map((fault) => new AppError("tool_failed", `MCP server ${config.name}: ${fault}`));
+    unusable = [...unreadable, ...checked.flatMap(({ error }) => error ?? [])];
     return checked.flatMap(({ tool, error }) => (error ? [] : [tool]));
   }
 
@@ -198,25 +199,46 @@ function httpStatus(error: unknown): number | undefined {
 }
 
 /** Sent, or about to be, and no answer will come. */
-function isLost(error: unknown): boolean {
-  if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed;
-  return httpStatus(error) === undefined;
+function isLost(error: unknown, { isOpen }: McpConnection): boolean {
+  // Servers use the SDK's code for a closed connection as one for any error of their own.
+  if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed && !isOpen();
+  return httpStatus(error) === undefined && !isUnreadable(error);
 }
 
-function callFailed(config: McpServerConfig, tool: Tool, cause: unknown, on_crash: OnCrash, log: string): AppError {
+/** The answer came, and is none by the SDK's schema. */
+function isUnreadable(error: unknown): error is Parameters<typeof describeIssues>[0] {
+  return Array.isArray((error as { issues?: unknown } | null)?.issues);
+}
+
+interface FailedCall {
+  readonly config: McpServerConfig;
+  readonly tool: Tool;
+  readonly on_crash: OnCrash;
+  readonly open: McpConnection;
+  readonly lost: boolean;
+}
+
+function callFailed({ config, tool, on_crash, open, lost }: FailedCall, cause: unknown): AppError {
   const where = `${tool.name} of MCP server ${config.name}`;
-  const reason = messageOf(cause);
-  const timedOut = cause instanceof McpError && cause.code === ErrorCode.RequestTimeout;
-  if (!timedOut && !isLost(cause)) return new AppError("tool_failed", `${where} failed: ${reason}`, { cause });
-  const what = timedOut ? `did not answer within ${config.call_timeout_ms} ms` : `broke off (${reason})`;
+  const what = whatBecame(config, cause, lost);
+  if (what === undefined) return new AppError("tool_failed", `${where} failed: ${messageOf(cause)}`, { cause });
+  const log = open.log();
   const said = log === "" ? "" : `\nThe server wrote: ${log}`;
   if (on_crash === "retry") return new AppError("tool_failed", `${where} ${what}${said}`, { cause });
   const message = `${where} ${what}. Nobody knows whether it took effect: check before you call it again.${said}`;
   return new AppError("outcome_unknown", message, { cause });
 }
 
+/** Of a call whose end nobody has read; undefined where the server itself said that it failed. */
+function whatBecame({ call_timeout_ms }: McpServerConfig, cause: unknown, lost: boolean): string | undefined {
+  if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout)
+    return `did not answer within ${call_timeout_ms} ms`;
+  if (isUnreadable(cause)) return `answered in a form that can't be read (${describeIssues(cause)})`;
+  return lost ? `broke off (${messageOf(cause)})` : undefined;
+}
+
 function listFailed({ name }: McpServerConfig, cause: unknown): AppError {
-  const reason = messageOf(cause);
+  const reason = isUnreadable(cause) ? describeIssues(cause) : messageOf(cause);
   return new AppError("tool_failed", `MCP server ${name} did not list its tools: ${reason}`, {
     cause,
     details: { server: name },

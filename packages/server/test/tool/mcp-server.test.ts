@@ -56,6 +56,35 @@ async function find(server: McpServer, name: string): Promise<RegisteredTool> {
 const call = async (server: McpServer, name: string, args = {}, context: Partial<ToolContext> = {}) =>
   (await find(server, name)).run(args, { ...test.context, ...context });
 
+describe("a server that takes the protocol lightly", () => {
+  const odd = () => stdio({ args: [join(import.meta.dirname, "..", "children", "mcp-odd-server.ts")] });
+
+  it("gives the tools that can be used, and says of each other one why not", async () => {
+    const server = odd();
+    expect((await server.tools()).map(({ name }) => name)).toEqual(["test_plain", "test_grumpy", "test_garbled"]);
+    expect(await call(server, "test_plain")).toEqual({ output: "fine" });
+    const told = server.problems().map(({ message }) => message);
+    expect(told).toHaveLength(4);
+    expect(told.join("\n")).toMatch(/test.*schemaless.*left out: inputSchema.*\n.*texty.*inputSchema/s);
+  });
+
+  it("is not started anew for an error of its own, or for an answer that can't be read", async () => {
+    const server = odd();
+    await expect(call(server, "test_grumpy")).rejects.toMatchObject({
+      code: "tool_failed",
+      message: expect.stringMatching(/^grumpy of MCP server test failed: .*I am busy$/),
+    });
+    const unreadable = await call(server, "test_garbled").catch((error: unknown) => error as Error & { code: string });
+    expect(unreadable).toMatchObject({
+      code: "outcome_unknown",
+      message: expect.stringMatching(/garbled .*answered in a form that can't be read \(content: .*Nobody knows/s),
+    });
+    expect((unreadable as Error).message).not.toMatch(/[{}]/);
+    expect(await call(server, "test_plain")).toEqual({ output: "fine" });
+    expect(journal()).toHaveLength(1);
+  });
+});
+
 describe("a server over stdio", () => {
   it("is started at first use, and gives its tools under its name", async () => {
     const server = stdio();
