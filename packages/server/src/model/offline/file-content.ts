@@ -2,9 +2,10 @@ import { dropEnd, literal, mask, unquote } from "./phrase.ts";
 
 /** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
 const PLACE = "\uE002";
-const FILE = "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+)?(?:named\\s+|called\\s+)?";
+const FILE =
+  "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+|\\w+\\s+(?=named|called))?(?:named\\s+|called\\s+)?";
 const CONTENT =
-  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which|so that it|so it|to) (?:says?|reads?)|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
+  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which|so that it|so it|to|should) (?:says?|reads?)|(?:that|which) has|saying|reading|holding|and (?:write|put) (?:in|into|to) it|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
 /** "write hello to notes.txt": the content stands between the verb and the place. */
 const INTO = new RegExp(
   `\\b(?:write|save|put|store|add|append|insert|prepend|attach|type)\\s+([\\s\\S]+?)\\s+(?:to|into|in|as|inside|onto|on)\\s+${FILE}${PLACE}`,
@@ -12,7 +13,7 @@ const INTO = new RegExp(
 );
 const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
 const COLON = /(:\s*\n?[\s\S]+)$/;
-const TEXT = "(?:words?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet)";
+const TEXT = "(?:words?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
 const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:says|reads))";
 /** "a line saying", "the word": how a text is spoken of before it is given. */
 const SPOKEN_OF = new RegExp(
@@ -25,12 +26,29 @@ const SPOKEN_OF = new RegExp(
 const AFTER_QUOTE =
   /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the )?(?:content|text))?\s*[.!?]?$/i;
 
+/** "In a.txt, write x" and "edit a.txt and add x" say the same as "write x to a.txt". */
+export function placeLast(instruction: string, path: string): string {
+  const file = `["'\`]?${literal(path)}["'\`]?`;
+  return instruction.replace(
+    new RegExp(
+      `^(.*?)\\b(?:in|into|to|edit|open|update|modify|change)\\s+(?:the\\s+)?(?:file\\s+)?${file}\\s*[,:]?\\s*(?:and\\s+|by\\s+)?((?:add|append|insert|put|prepend|write)(?:t?ing)?)\\s+([\\s\\S]+?)[.!]?$`,
+      "i",
+    ),
+    (_, before, verb, rest) => `${before}${verb.replace(/t?ing$/, "")} ${rest} to ${path}`,
+  );
+}
+
 /** What a file is to hold: what a sentence says of the file at `path`. Undefined where it says nothing of that. */
-export function readContent(said: string, path: string): string | undefined {
+export function readContent(said: string, path: string | undefined): string | undefined {
+  if (path === undefined) return findClean(said, said);
   const spelled = new RegExp(`(?<![\\p{L}\\p{N}_./-])["'\`“]?${literal(path)}["'\`”]?(?![\\p{L}\\p{N}_/])`, "u");
   const instruction = said.replace(spelled, PLACE);
-  const found = findContent(instruction, instruction.slice(instruction.indexOf(PLACE) + 1));
-  return found === undefined ? undefined : clean(found).replaceAll(PLACE, path);
+  return findClean(instruction, instruction.slice(instruction.indexOf(PLACE) + 1))?.replaceAll(PLACE, path);
+}
+
+function findClean(instruction: string, afterPlace: string): string | undefined {
+  const found = findContent(instruction, afterPlace);
+  return found === undefined ? undefined : clean(found);
 }
 
 function findContent(instruction: string, afterPlace: string): string | undefined {
@@ -51,7 +69,7 @@ function clean(said: string): string {
       text
         .replace(SPOKEN_OF, "")
         .replace(AFTER_QUOTE, "")
-        .replace(/,\s*please[.!]?$/i, ""),
+        .replace(/,\s*please[.!]?$|\s+in(?:side)? it[.!]?$/i, ""),
     ),
   );
 }

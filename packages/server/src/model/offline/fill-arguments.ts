@@ -10,7 +10,18 @@ import { findPath, toToolPath, workingDirectory } from "./workspace-path.ts";
 export function fillArguments(tool: OfflineTool, instruction: string, turn: Turn): Record<string, unknown> {
   const given = { ...fromJson(tool.schema, instruction), ...fromCall(tool, instruction) };
   const rest = restOf(instruction, tool);
-  return { ...placeOf(tool, rest, turn), ...fillObject(tool.schema, instruction, rest, turn, given) };
+  const filled = fillObject(tool.schema, instruction, rest, turn, given);
+  return { ...placeOf(tool, rest, turn), ...(Object.keys(filled).length > 0 ? filled : subjectOf(tool, rest)) };
+}
+
+/** What a tool that needs nothing is asked about: "recall my favourite colour", "read the artifact report.md". */
+function subjectOf({ schema }: OfflineTool, rest: string): Record<string, unknown> {
+  const names = requiredNames(schema).length > 0 ? [] : Object.keys(schema.properties ?? {});
+  const path = findPath(rest);
+  const name = path === undefined ? undefined : names.find((key) => /^(?:file_?)?name$/i.test(key));
+  if (name) return { [name]: path };
+  const query = names.find((key) => /^(?:query|question|search|text)$/i.test(key));
+  return query && rest ? { [query]: rest } : {};
 }
 
 /** Where a tool is to look that needs nothing else: its default is often the root, which is not the working directory. */

@@ -4,6 +4,7 @@ import { readNamedValues } from "./named-values.ts";
 import { requiredNames, type Schema, typeOf, wordsOf } from "./offline-tool.ts";
 import { mask, quotedParts } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
+import { toToolPath } from "./workspace-path.ts";
 
 /** Fills an object by its schema: what is given by name, then what is required and can be found in the words. */
 export function fillObject(
@@ -17,7 +18,7 @@ export function fillObject(
   const lists = new Set(Object.keys(properties).filter((name) => typeOf(properties[name] ?? {}) === "array"));
   const args: Record<string, unknown> = { ...given };
   for (const [name, raw] of readNamedValues(text, Object.keys(properties), lists)) {
-    if (!(name in args)) args[name] = coerceValue(raw, properties[name] ?? {});
+    if (!(name in args)) args[name] = readValue(name, raw, properties[name] ?? {}, turn);
   }
   const missing = requiredNames(schema).filter((name) => !(name in args));
   const used = new Set(Object.values(args).map(String));
@@ -28,11 +29,17 @@ export function fillObject(
     quotes: quotedParts(text).filter((part) => !used.has(part)),
     numbers: numbersIn(mask(text).text).filter((number) => !used.has(String(number))),
     wanted: missing.length,
+    isOfNamed: Object.keys(properties).some((name) => /path|file|^name$|^title$/i.test(name)),
     optional: Object.keys(properties).filter((name) => !missing.includes(name) && !(name in args)),
   };
   for (const name of missing) args[name] = fillValue(name, properties[name] ?? {}, source);
   for (const [name, value] of Object.entries(source.found ?? {})) args[name] ??= value;
   return args;
+}
+
+function readValue(name: string, raw: string, schema: Schema, turn: Turn): unknown {
+  const value = coerceValue(raw, schema);
+  return typeof value === "string" && /path/i.test(name) ? toToolPath(value, schema, turn) : value;
 }
 
 function fillValue(name: string, schema: Schema, source: Source): unknown {

@@ -1,3 +1,5 @@
+import { posix } from "node:path";
+import { readContent } from "./file-content.ts";
 import { type Schema, wordsOf } from "./offline-tool.ts";
 import { dropEnd, unquote } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
@@ -14,6 +16,8 @@ export interface Source {
   /** How many required arguments share what is left. */
   wanted: number;
   readonly optional: readonly string[];
+  /** Whether they are about something with a name, such as a file, which is then apart from what it holds. */
+  readonly isOfNamed: boolean;
   /** Optional arguments that turned up on the way: "find TODO in src" has a place too. */
   found?: Record<string, unknown>;
 }
@@ -25,6 +29,8 @@ const SHAPES: readonly (readonly [RegExp, RegExp])[] = [
   [/date|day|when/, /\b\d{4}-\d{2}-\d{2}\b/],
 ];
 const PATH_NAME = /path|file|dir|folder/;
+/** "all *.ts files": the pattern among the words for it. */
+const GLOB = /^(?:(?:all|every|any|the|files?|matching|named|like)\s+)+(\S*\*\S*)(?:\s+files?)?$/i;
 const PLACE =
   /\s+(?:in|inside|under|within|below)\s+(?:the\s+)?(?:files?\s+(?:of|in)\s+)?(?:folder\s+|directory\s+|file\s+)?([\w@./-]+|["'`][^"'`]+["'`])(?:\s+(?:folder|directory))?$/i;
 
@@ -36,7 +42,25 @@ export function fillText(name: string, schema: Schema, source: Source): string {
     if (found) return found;
   }
   if (PATH_NAME.test(key)) return fillPath(key, schema, source);
-  return nearText(name, source) ?? source.quotes.shift() ?? keyOf(key, source) ?? takeRest(source);
+  source.rest = dropPlace(source);
+  return (
+    contentOf(key, source) ??
+    nameOf(key, source) ??
+    nearText(name, source) ??
+    source.quotes.shift() ??
+    keyOf(key, source) ??
+    takeRest(source)
+  );
+}
+
+/** "save hello as report.md" */
+function nameOf(key: string, { text, quotes }: Source): string | undefined {
+  const path = /^(?:file )?name$/.test(key) ? findPath(text) : undefined;
+  return path === undefined || quotes.includes(path) ? undefined : path;
+}
+
+function contentOf(key: string, { text, isOfNamed }: Source): string | undefined {
+  return isOfNamed && /^(?:content|text|body)$/.test(key) ? readContent(text, findPath(text)) : undefined;
 }
 
 /** "Remember that my favourite colour is blue" has no name of its own: one is made of its first words. */
@@ -45,11 +69,16 @@ function keyOf(key: string, source: Source): string | undefined {
   return wordsOf(source.rest).slice(0, 4).join("-") || undefined;
 }
 
-function fillPath(key: string, schema: Schema, { text, turn, quotes }: Source): string {
+function fillPath(key: string, schema: Schema, source: Source): string {
+  const { text, turn, quotes } = source;
   const path = findPath(text);
   if (path === undefined) return /dir|folder|^path$/.test(key) ? workingDirectory(turn) : "";
   const at = quotes.indexOf(path);
   if (at !== -1) quotes.splice(at, 1);
+  source.rest = source.rest
+    .replace(path, "")
+    .trim()
+    .replace(/^(?:to|and|by)\s+(?:replac(?:e|ing)\s+|chang(?:e|ing)\s+)?/i, "");
   return toToolPath(path, schema, turn);
 }
 
@@ -68,8 +97,8 @@ function nearText(name: string, source: Source): string | undefined {
 
 /** The last one gets all that is left; the others a piece up to the next little word. */
 function takeRest(source: Source): string {
-  const rest = dropPlace(source);
-  if (source.wanted <= 1) return unquote(dropEnd(rest));
+  const rest = dropEnd(source.rest);
+  if (source.wanted <= 1) return GLOB.exec(rest)?.[1] ?? unquote(rest);
   const cut = /\s*,\s+|\s+(?:and|to|into|as|with|from|in|on|for)\s+/.exec(rest);
   source.rest = cut ? rest.slice(cut.index + cut[0].length) : "";
   return unquote(dropEnd(cut ? rest.slice(0, cut.index) : rest));
@@ -86,7 +115,14 @@ function dropPlace(source: Source): string {
       path,
     )
   ) {
-    source.found = { ...source.found, [name]: toToolPath(path, { description: "absolute" }, source.turn) };
+    source.found = { ...source.found, ...placeArguments(name, path, source) };
   }
   return rest.slice(0, place.index);
+}
+
+/** A tool that searches folders is told a file by its name. */
+function placeArguments(name: string, path: string, { optional, turn }: Source): Record<string, string> {
+  const absolute = (place: string) => toToolPath(place, { description: "absolute" }, turn);
+  if (!optional.includes("glob") || !/\w\.\w+$/.test(path)) return { [name]: absolute(path) };
+  return { [name]: absolute(posix.dirname(path)), glob: posix.basename(path) };
 }

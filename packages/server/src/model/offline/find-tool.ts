@@ -16,6 +16,7 @@ const NAMES = {
   ],
   todos: [/^(write|update|set|create|manage) todos?( list)?$/, /todo/],
   skill: [/^(read|load|open|get|use)( a)? skill$/, /skill/],
+  recall: [/^recall$/, /^(search|read|get|list|query|load|recall) memor(y|ies)$/],
   plan: [/^(present|submit|propose|show|exit)( the)? plan( mode)?$/],
   delegate: [/^task$/, /delegat|subagent|transfer|hand ?off/],
 } as const;

@@ -13,16 +13,23 @@ export function readNamedValues(
   for (const [index, mark] of marks.entries()) {
     if (values.has(mark.name)) continue;
     const raw = masked.slice(mark.to, marks[index + 1]?.from ?? masked.length);
-    const value = reveal(lists.has(mark.name) ? trimList(raw) : trimValue(raw));
+    const value = reveal(
+      lists.has(mark.name) ? trimList(raw) : trimValue(mark.isSpoken ? (raw.split(AFTER_NAME)[0] ?? "") : raw),
+    );
     if (value !== "") values.set(mark.name, value);
   }
   return values;
 }
 
+/** What a name that is told in a sentence ends at: "a report named plan containing …". */
+const AFTER_NAME = /:\s|\s+(?:containing|saying|that says)\b/;
+
 interface Mark {
   readonly name: string;
   readonly from: number;
   readonly to: number;
+  /** By "named" rather than by a sign. */
+  readonly isSpoken: boolean;
 }
 
 function marksOf(name: string, masked: string): Mark[] {
@@ -37,11 +44,17 @@ function marksOf(name: string, masked: string): Mark[] {
     `(?<=\\b(?:with|and)\\s+(?:the\\s+|an?\\s+)?|,\\s+)${words}\\s+(?:of\\s+)?(?=[^\\s=:])(?!(?:is|set to|equals|equal to|being|and|with)\\s)`,
     "gi",
   );
-  return [...masked.matchAll(pattern), ...masked.matchAll(paired)].map((match) => ({
+  const spoken = /^(?:name|title)$/i.test(name) ? masked.matchAll(/\b(?:named|called|titled)\s+/gi) : [];
+  const mark = (match: RegExpExecArray, isSpoken: boolean) => ({
     name,
     from: match.index,
     to: match.index + match[0].length,
-  }));
+    isSpoken,
+  });
+  return [
+    ...[...masked.matchAll(pattern), ...masked.matchAll(paired)].map((match) => mark(match, false)),
+    ...[...spoken].map((match) => mark(match, true)),
+  ];
 }
 
 function trimList(raw: string): string {

@@ -2,9 +2,9 @@ import { mask } from "./phrase.ts";
 
 const POLITE = "(?:please\\s+|also\\s+|but\\s+|and\\s+|however,?\\s+|you\\s+)*";
 const FORBIDDEN = "(?:do\\s+not|don['’]?t|never|must\\s*n[o'’]t|should\\s*n[o'’]t|avoid|refrain\\s+from)";
-const NOT_TO = new RegExp(`^\\s*${POLITE}${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail)\\b)`, "i");
+const NOT_TO = new RegExp(`^\\s*${POLITE}${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail|worry|bother me)\\b)`, "i");
 const BUT_NOT = new RegExp(
-  `,?\\s+but\\s+(?:please\\s+)?${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail)\\b)(?:[^.;\\n]|\\.(?=\\S))*`,
+  `,?\\s+but\\s+(?:please\\s+)?${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail|worry|bother me)\\b)(?:[^.;\\n]|\\.(?=\\S))*`,
   "i",
 );
 const WITHOUT =

@@ -11,10 +11,12 @@ import { deleteFileIntent } from "./intent/delete-file-intent.ts";
 import { editFileIntent } from "./intent/edit-file-intent.ts";
 import { familiarToolIntent } from "./intent/familiar-tool-intent.ts";
 import { listFilesIntent } from "./intent/list-files-intent.ts";
+import { makeFolderIntent } from "./intent/make-folder-intent.ts";
 import { moveFileIntent } from "./intent/move-file-intent.ts";
 import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.ts";
 import { readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
+import { thingToolIntent } from "./intent/thing-tool-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
 import { asksAbout, isForbidden, withoutForbidden } from "./negation.ts";
@@ -22,6 +24,7 @@ import { matchSkill, type Skill } from "./skills.ts";
 import { splitInstructions } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
 import type { Turn } from "./turn.ts";
+import { joinFolder } from "./workspace-path.ts";
 
 interface Understanding {
   readonly intent: Intent;
@@ -36,8 +39,11 @@ const INTENTS: readonly Understanding[] = [
   { intent: inventoryAnswer },
   { intent: delegateIntent, carries: true },
   { intent: commandIntent, carries: true },
+  { intent: bareCommandIntent, acts: true },
   { intent: namedToolIntent, carries: true, acts: true },
+  { intent: thingToolIntent, acts: true },
   { intent: moveFileIntent, acts: true },
+  { intent: makeFolderIntent, acts: true },
   { intent: eachFile(addToFileIntent), carries: true, acts: true },
   { intent: eachFile(editFileIntent), carries: true, acts: true },
   { intent: eachFile(deleteFileIntent), acts: true },
@@ -49,7 +55,6 @@ const INTENTS: readonly Understanding[] = [
   { intent: eachFile(readFileIntent) },
   { intent: familiarToolIntent },
   { intent: plainAnswer },
-  { intent: bareCommandIntent, acts: true },
 ];
 const MAX_SENTENCE = 1_000;
 
@@ -108,11 +113,17 @@ function instructionSteps(text: string, turn: Turn): Step[] {
   });
   const understood = parts.map(stepsOf);
   if (understood.every((steps) => steps === undefined)) return [];
-  const steps = understood.flatMap((found, at) => found ?? say(`I did not understand: "${parts[at]}"`));
+  const steps = understood.flatMap((found, at) => found ?? notUnderstood(parts[at] ?? ""));
   // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
   return steps.filter(
     (step, at) => JSON.stringify(step) !== JSON.stringify(steps[at - 1]) && !isEmptyDraft(step, steps[at + 1]),
   );
+}
+
+function notUnderstood(part: string): readonly Step[] {
+  return /^(?:hi|hello|hey|good (?:morning|afternoon|evening))\b.{0,30}$/i.test(part)
+    ? []
+    : say(`I did not understand: "${part}"`);
 }
 
 /** An empty file that the next step fills: written twice, the second would be refused, since the file is there. */
@@ -126,7 +137,7 @@ function isEmptyDraft(step: Step, next: Step | undefined): boolean {
 function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
   const carried = instruction.length > MAX_SENTENCE;
   if (!carried && isForbidden(instruction)) return say("All right, I won't.");
-  const wanted = carried ? instruction : withoutForbidden(instruction);
+  const wanted = carried ? instruction : joinFolder(withoutForbidden(instruction));
   const asked = asksAbout(instruction);
   for (const { intent, carries, acts } of INTENTS) {
     if ((carried && !carries) || (asked && acts)) continue;

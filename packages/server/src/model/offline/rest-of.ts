@@ -5,12 +5,14 @@ const LEADING: readonly RegExp[] = [
   /^[\s,:;.–—-]+/,
   /^(?:please|now|tool|function|once|again|it|and|in order)\b/i,
   /^(?:to|for|with|on|about|using|via|by|of)\b(?!\s*[=:])/i,
-  /^(?:that|which)\s+/i,
+  /^(?:that|which|this:)\s+/i,
   /^(?:the|this|following)\s+(?:arguments?|parameters?|input|args?|values?)\b/i,
   /^(?:arguments?|parameters?|input|args?|values?|query)\b(?!\s*=)/i,
 ];
 const VERBS =
-  /^(?:find(?: out)?|search(?: for)?|look(?: up| for)?|get|fetch|show(?: me)?|check|say|tell(?: me)?|compute|calculate|convert|translate|print|echo|give me|locate|ask|lookup|query|grep(?: for)?|see)\b\s*(?=\S)/i;
+  /^(?:find(?: out)?|search(?: for)?|look(?: up| for)?|get|fetch|show(?: me)?|check|say|tell(?: me)?|compute|calculate|convert|translate|print|echo|give me|locate|ask|lookup|query|grep(?: for)?|see|run(?: the command)?|execute)\b\s*(?=\S)/i;
+/** Where one searches anyway: "search the web for x". */
+const EVERYWHERE = /^(?:on\s+)?(?:the\s+)?(?:web|internet|net|files|code)\s+for\s+/i;
 const OBJECTS =
   /^(?:(?:all|every|any|each)\s+)?(?:(?:the\s+)?(?:occurrences?|lines?|places|mentions?|matches|files?)\s+(?:of|with|containing|that contain|for|where)\s+)?(?:the\s+)?(?:word|text|string|phrase|term|pattern|sentence|message|name)\s+(?=\S)/i;
 
@@ -21,7 +23,7 @@ export function restOf(instruction: string, tool: OfflineTool): string {
     before = rest;
     for (const pattern of LEADING) rest = rest.replace(pattern, "").trimStart();
   }
-  rest = rest.replace(VERBS, "");
+  rest = rest.replace(VERBS, "").replace(EVERYWHERE, "");
   return rest
     .replace(OBJECTS, "")
     .replace(/^(?:for|about)\s+(?=\S)/i, "")

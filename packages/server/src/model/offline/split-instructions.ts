@@ -1,3 +1,4 @@
+import { STARTS_PROGRAM } from "./intent/command-intent.ts";
 import { mask, POLITE } from "./phrase.ts";
 import { findPath } from "./workspace-path.ts";
 
@@ -16,8 +17,10 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
     /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|second(?:ly)?|third(?:ly)?|lastly)\b[,:]?\s+/gi,
   ],
   ["sentence", /(?<=[.!?])\s+(?=\p{Lu})/gu],
+  ["sentence", new RegExp(`(?<=[.!?])\\s+(?=${POLITE}(?:${IMPERATIVE})\\b)`, "g")],
   ["sentence", new RegExp(`,?\\s+but\\s+(?:instead,?\\s+|rather\\s+|do\\s+)?(?=${POLITE}(?:${IMPERATIVE})\\b)`, "gi")],
   ["line", /;\s+/g],
+  ["line", new RegExp(`\\s+\\d+[.)]\\s+(?=${POLITE}(?:${IMPERATIVE})\\b)`, "gi")],
   ["line", /\n+\s*(?:\d+[.)]|[-*•])?\s*/g],
   [
     "soft",
@@ -33,7 +36,9 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
 /** Each is weighed against all the text before it; a long text pasted into a message would take minutes. */
 const MAX_BOUNDARIES = 60;
 const MAX_SENTENCE = 1_000;
-const COMMAND = /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b\s*:/i;
+const COMMAND =
+  /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
+const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
@@ -57,12 +62,14 @@ export function splitInstructions(request: string, reader: Reader): string[] {
   let from = 0;
   for (const [index, { at, end, kind, strong }] of boundaries.entries()) {
     const before = spellOut(from, at, parts);
-    if (/^[^:]*:$/.test(before) && !reader.isInstruction(before)) {
+    if (/^[^:]*:$/.test(before) && !COMMAND.test(before) && !reader.isInstruction(before)) {
       // "Do the following:" says nothing itself.
       from = end;
       continue;
     }
     if (!mayEnd(before, kind, reader)) continue;
+    // In a command a semicolon is the shell's.
+    if (text[at] === ";" && RUN.test(before) && STARTS_PROGRAM.test(text.slice(end))) continue;
     const next = boundaries[index + 1]?.at ?? text.length;
     const begins = () =>
       reader.isInstruction(spellOut(end, next, [...parts, before])) ||
@@ -106,7 +113,7 @@ function boundariesIn(text: string): Boundary[] {
 }
 
 /** "read it back" after "create a.txt" means a.txt. */
-function withReferent(part: string, before: readonly string[]): string {
+export function withReferent(part: string, before: readonly string[]): string {
   if (findPath(part) !== undefined || !PRONOUN.test(part)) return part;
   const path = before.map(findPath).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);

@@ -9,31 +9,42 @@ const WORD_WITH_EXTENSION =
 const WITH_SLASH =
   /(?<![\p{L}\p{N}_:/.@-])(?:\.{0,2}\/)?(?:[\p{L}\p{M}\p{N}_@.-]+\/)+[\p{L}\p{M}\p{N}_@.-]*(?![\p{L}\p{N}_/])|(?<![\p{L}\p{N}_:/])\/[\p{L}\p{M}\p{N}_@.-]+(?![\p{L}\p{N}_/])/u;
 const NAMED =
-  /\b(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
+  /\b(?:(?:file|folder|directory|path)\s+)?(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
 /** Before a quoted name with spaces in it, which could as well be what is to be written. */
 const PLACE_WORD =
   /\b(?:named|called|titled|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
-  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing)$/i;
+  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree)$/i;
+const SPACED =
+  /\b(?:named|called)\s+((?:[\p{L}\p{M}\p{N}_-]+\s+){1,3}[\p{L}\p{M}\p{N}_-]+\.[A-Za-z]\w{0,9})(?![\p{L}\p{N}_/@])/iu;
 /** Files that are usually spoken of without an extension. */
 const BARE = /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|TODO|\.gitignore|\.env)(?![\w.])/;
 
 /** The file or folder that a text speaks of, as it was written. */
 export function findPath(text: string): string | undefined {
   const quoted = [...text.matchAll(/["'“`]([^"'”`\n]+)["'”`]/g)].map((match) => match[1] ?? "");
-  const quotedPath = quoted.find((part) => (/\s/.test(part) ? isQuotedFile(text, part) : isQuotedWord(text, part)));
-  if (quotedPath) return quotedPath;
   const plain = text.replace(/\bhttps?:\/\/\S+/g, " ");
-  // What is quoted is rather the content: "write 'see a.txt' to b.txt" speaks of b.txt.
-  for (const words of [mask(plain).text, plain]) {
-    const found = WORD_WITH_EXTENSION.exec(words)?.[0] ?? WITH_SLASH.exec(words)?.[0];
-    if (found) return found.replace(/[.,;:!?]+$/, "") || "/";
-  }
-  return namedFile(plain) ?? BARE.exec(plain)?.[1];
+  return (
+    quoted.find((part) => isNamedBy(text, part) || isQuotedFile(text, part)) ??
+    spacedFile(plain) ??
+    // What is quoted is rather the content: "write 'see a.txt' to b.txt" speaks of b.txt.
+    plainFile(mask(plain).text) ??
+    quoted.find((part) => /^\S*[\w/]$/.test(part) && /[./]/.test(part)) ??
+    plainFile(plain) ??
+    namedFile(plain) ??
+    BARE.exec(plain)?.[1]
+  );
 }
 
-function isQuotedWord(text: string, part: string): boolean {
-  return /[./]/.test(part) || isNamedBy(text, part);
+function plainFile(words: string): string | undefined {
+  const found = WORD_WITH_EXTENSION.exec(words)?.[0] ?? WITH_SLASH.exec(words)?.[0];
+  return found && (found.replace(/[.,;:!?]+$/, "") || "/");
+}
+
+/** "called old notes.txt", where "notes.txt" would be another file. */
+function spacedFile(text: string): string | undefined {
+  const name = SPACED.exec(text)?.[1];
+  return name?.split(/\s+/).some((word) => NOT_A_NAME.test(word)) ? undefined : name;
 }
 
 /** "my notes.txt", where a place is spoken of: taken for notes.txt it would be another file. */
@@ -53,16 +64,25 @@ function namedFile(text: string): string | undefined {
   return undefined;
 }
 
+const NO_FOLDER =
+  /^(the|this|that|current|working|my|your|a|root|whole|same|project|workspace|here|there|it|home|directory|folder)$/i;
+const IN_FOLDER = new RegExp(
+  `(${WORD_WITH_EXTENSION.source})["'\`]?\\s+(?:in|inside|into|under|from)\\s+(?:the\\s+|my\\s+)?(?:(?:folder|directory)\\s+)?["'\`]?([\\w.-]+)["'\`]?\\s+(?:folder|directory)\\b`,
+  "u",
+);
+
+/** "notes.txt in the docs folder" is docs/notes.txt. */
+export function joinFolder(instruction: string): string {
+  return instruction.replace(IN_FOLDER, (said, path: string, folder: string) =>
+    NO_FOLDER.test(folder) ? said : `${folder}/${path}`,
+  );
+}
+
 /** "the docs folder", or a plain word after "in". */
 export function findFolder(instruction: string): string | undefined {
   const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
   const plain = named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
-  return plain &&
-    !/^(the|this|that|current|working|my|your|a|root|whole|same|project|workspace|here|there|it|home|directory|folder)$/i.test(
-      plain,
-    )
-    ? plain
-    : undefined;
+  return plain && !NO_FOLDER.test(plain) ? plain : undefined;
 }
 
 /** The path as the tool wants it: many take absolute ones only, below the working directory that the system prompt names. */

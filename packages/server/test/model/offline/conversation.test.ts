@@ -183,6 +183,19 @@ describe("the offline model plans", () => {
     });
   });
 
+  test("also where a step speaks of the one before it", async () => {
+    const { calls } = await ask("Make a todo list: create a.txt containing hi, read it. Work it off.", {
+      tools: FILE_TOOLS,
+    });
+    expect(calls.map(({ name }) => name)).toEqual([
+      "write_todos",
+      "write_file",
+      "write_todos",
+      "read_file",
+      "write_todos",
+    ]);
+  });
+
   test("only, where nothing is said about doing it", async () => {
     const { calls } = await ask("Make a todo list with two steps", { tools: FILE_TOOLS });
     expect(calls.map(({ args }) => statuses(args))).toEqual(["pp"]);

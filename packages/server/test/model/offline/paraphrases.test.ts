@@ -14,7 +14,23 @@ const keyed = {
   required: ["key", "content"],
 };
 const REMEMBER = { type: "function", function: { name: "remember", description: "Keeps a fact.", parameters: keyed } };
-const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE, REMEMBER];
+const text = { type: "string" };
+const optional = (name: string, ...properties: readonly string[]) => ({
+  type: "function",
+  function: {
+    name,
+    description: name,
+    parameters: { type: "object", properties: Object.fromEntries(properties.map((property) => [property, text])) },
+  },
+});
+const named = { type: "object", properties: { name: text, content: text }, required: ["name", "content"] };
+const KEEPING = [
+  optional("recall", "key", "query"),
+  { type: "function", function: { name: "save_artifact", description: "Saves.", parameters: named } },
+  optional("read_artifact", "id", "name"),
+  optional("list_artifacts", "artifact_type"),
+];
+const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE, REMEMBER, ...KEEPING];
 
 async function calls(sentence: string): Promise<unknown[]> {
   return (await ask(sentence, { tools })).calls.map(({ name, args }) => [name, args]);
@@ -35,6 +51,7 @@ describe("what is not asked for is not done", () => {
     "Use the sendEmail tool",
     "Don't read a.txt and delete b.txt",
     "Never delete, rename or move a.txt",
+    "don't do anything",
     "delete all .txt files",
     "delete all txt files in src/",
   ])("%s", async (sentence) => expect(await calls(sentence)).toEqual([]));
@@ -97,6 +114,7 @@ describe("all that is asked for is done, and no more", () => {
   const remove = (file_path: string) => ["delete", { file_path }];
   const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
   const ls = ["ls", { path: "/" }];
+  const task = (description: string) => ["task", { subagent_type: "researcher", description }];
   test.each([
     ["Run the command `echo hi` and show me its output", [run("echo hi")]],
     ["Run the command `echo hi` and show me its output please", [run("echo hi")]],
@@ -110,6 +128,82 @@ describe("all that is asked for is done, and no more", () => {
     ["please run pwd, then whoami, then list the files", [run("pwd"), run("whoami"), ls]],
     ["Hi there! Run the command: pwd", [run("pwd")]],
     ["git status", [run("git status")]],
+    ["grep -r TODO .", [run("grep -r TODO .")]],
+    ["Run the command echo a; echo b", [run("echo a; echo b")]],
+    ["Execute these commands: ls, pwd", [run("ls"), run("pwd")]],
+    ["Run the following:\n```\nls\npwd\n```", [run("ls\npwd")]],
+    ["run ls in the src folder", [run("cd src && ls")]],
+    ["what's the output of `pwd`?", [run("pwd")]],
+    ["use execute to run ls", [run("ls")]],
+    ["create a folder named docs", [run("mkdir -p docs")]],
+    ["move a.txt and b.txt into docs/", [run("mv a.txt b.txt docs/")]],
+    ["can you show me the files?", [ls]],
+    ["list all files and folders", [ls]],
+    ["show me the directory tree", [ls]],
+    ["Hello! Could you please list the files?", [ls]],
+    ["don't worry, just list the files", [ls]],
+    [
+      "list the files in src and docs",
+      [
+        ["ls", { path: "/src" }],
+        ["ls", { path: "/docs" }],
+      ],
+    ],
+    ["1) list the files 2) read notes.txt", [ls, read("/notes.txt")]],
+    ["tell me what files exist and what notes.txt says", [ls, read("/notes.txt")]],
+    ["read notes.txt in the docs folder", [read("/docs/notes.txt")]],
+    ["read me the first 10 lines of notes.txt", [["read_file", { file_path: "/notes.txt", limit: 10 }]]],
+    ["use read_file on a.txt and b.txt", [read("/a.txt"), read("/b.txt")]],
+    ["call read_file with file_path notes.txt", [read("/notes.txt")]],
+    ["delete the file called old notes.txt", [remove("/old notes.txt")]],
+    ["delete the docs folder", [remove("/docs")]],
+    ["In the file notes.txt write hello", [write("/notes.txt", "hello")]],
+    ["notes.txt should contain hello", [write("/notes.txt", "hello")]],
+    ["Create a file notes.txt in the docs folder saying hi", [write("/docs/notes.txt", "hi")]],
+    ["put 'v1.2' in version.txt", [write("/version.txt", "v1.2")]],
+    ["clear the file notes.txt", [write("/notes.txt", "")]],
+    ["use write_file to create x.txt with hi", [write("/x.txt", "hi")]],
+    ["write_file x.txt hi", [write("/x.txt", "hi")]],
+    [
+      "in notes.txt change hello to bye and world to mars",
+      [
+        ["edit_file", { file_path: "/notes.txt", old_string: "hello", new_string: "bye" }],
+        ["edit_file", { file_path: "/notes.txt", old_string: "world", new_string: "mars" }],
+      ],
+    ],
+    [
+      "use edit_file on notes.txt to replace hello with bye",
+      [["edit_file", { file_path: "/notes.txt", old_string: "hello", new_string: "bye" }]],
+    ],
+    ["search for foo in notes.txt", [["grep", { pattern: "foo", path: "/notes.txt" }]]],
+    ['grep "hello" in src/', [["grep", { pattern: "hello", path: "/src/" }]]],
+    ["find all markdown files", [["glob", { pattern: "**/*.md" }]]],
+    ["find every .ts file", [["glob", { pattern: "**/*.ts" }]]],
+    ["find the file config.yaml", [["glob", { pattern: "**/config.yaml" }]]],
+    ["use glob to find all *.ts files", [["glob", { pattern: "*.ts" }]]],
+    ["search the web for langgraph", [["search", { query: "langgraph" }]]],
+    ["open https://example.com", [["browser", { url: "https://example.com" }]]],
+    ["what do you remember?", [["recall", {}]]],
+    ["what do you remember about deploys?", [["recall", { query: "deploys" }]]],
+    ["recall my favourite colour", [["recall", { query: "my favourite colour" }]]],
+    ["do you remember the code?", [["recall", { query: "code" }]]],
+    ["remember this: tea is green", [["remember", { key: "tea-is-green", content: "tea is green" }]]],
+    [
+      "Create an artifact called report.md containing hello",
+      [["save_artifact", { name: "report.md", content: "hello" }]],
+    ],
+    ["Save hello as an artifact named report.md", [["save_artifact", { name: "report.md", content: "hello" }]]],
+    ["save an artifact named plan: step one", [["save_artifact", { name: "plan", content: "step one" }]]],
+    ["show me the artifacts", [["list_artifacts", {}]]],
+    ["show me the artifact report.md", [["read_artifact", { name: "report.md" }]]],
+    ["@researcher find the license", [task("find the license")]],
+    ["researcher: find the license", [task("find the license")]],
+    ["could you delegate finding the license to the researcher agent?", [task("finding the license")]],
+    ["use the task tool to have researcher find the license", [task("find the license")]],
+    [
+      "use a subagent to find the license",
+      [["task", { subagent_type: "general-purpose", description: "find the license" }]],
+    ],
     ["Create a.txt with one and b.txt with two", [write("/a.txt", "one"), write("/b.txt", "two")]],
     ["write hello to a.txt and bye to b.txt", [write("/a.txt", "hello"), write("/b.txt", "bye")]],
     [
@@ -141,10 +235,7 @@ describe("all that is asked for is done, and no more", () => {
     ["create a script run.sh which echoes it's done", [write("/run.sh", "echo 'it'\\''s done'\n")]],
     ['create a new file hello.txt with "hello there" inside', [write("/hello.txt", "hello there")]],
     ["I want a file named foo.txt that says bar", [write("/foo.txt", "bar")]],
-    [
-      "get the researcher to list the files and read notes.txt",
-      [["task", { subagent_type: "researcher", description: "list the files and read notes.txt" }]],
-    ],
+    ["get the researcher to list the files and read notes.txt", [task("list the files and read notes.txt")]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 
   test.each(["Create poem.txt about the sea", "write a haiku about cats to poem.txt"])(

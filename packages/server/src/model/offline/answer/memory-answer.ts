@@ -1,5 +1,6 @@
+import { findTool } from "../find-tool.ts";
 import { dropEnd } from "../phrase.ts";
-import { type Intent, say } from "../step.ts";
+import { callTool, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
 const FIRST =
@@ -7,6 +8,8 @@ const FIRST =
 const LAST =
   /\bwhat\b.*\b(?:did i|have i)\b.*\b(?:just|before|last|previously|earlier)\b|\bmy (?:last|previous) (?:message|question|request)\b/i;
 const EVERYTHING = /\bwhat (?:did i|have i) (?:say|said|tell|told|ask|asked)(?: you)?(?: so far)?\s*\??$/i;
+const REMEMBERED =
+  /\b(?:what|anything|everything)\b.*\byou\s+(?:remember|recall|know|have remembered)(?:\s+(?:about|of|from)\s+([\s\S]+?))?\s*[?.!]*$/i;
 const WHAT_IS =
   /\b(?:what(?:'s| is| are| was)|who(?:'s| is)|tell me|do you (?:know|remember)|remind me(?: of)?|say)\s+(?:again\s+)?(?:what\s+)?(my|the|our|your)\s+([\p{L}\p{N}' -]+?)(?:\s+is|\s+was|\s+are)?\s*[?.!]*$/iu;
 
@@ -17,7 +20,10 @@ export const memoryAnswer: Intent = (instruction, turn) => {
     return say(earlier[0] === undefined ? "This is the first thing you said." : `You first said: "${earlier[0]}"`);
   if (LAST.test(instruction))
     return say(earlier.length === 0 ? "You said nothing before this." : `Before this you said: "${earlier.at(-1)}"`);
-  if (EVERYTHING.test(instruction)) {
+  const remembered = REMEMBERED.exec(instruction);
+  const recalled = remembered ? lookUp(remembered[1]?.replace(/^(?:me|us)$/i, "") ?? "", turn) : undefined;
+  if (recalled) return recalled;
+  if (remembered || EVERYTHING.test(instruction)) {
     return say(
       earlier.length === 0
         ? "You said nothing before this."
@@ -39,7 +45,18 @@ function recall(instruction: string, turn: Turn): ReturnType<Intent> {
     .find((found) => found !== undefined);
   const known = value ?? findFact(turn.system, whose, thing);
   if (known !== undefined) return say(`${whose === "my" ? "Your" : "The"} ${thing} is ${known}.`);
-  return whose === "my" ? say(`You have not told me your ${thing}.`) : undefined;
+  const isMine = whose === "my";
+  const isMemory = /\bremember\b|\brecall\b/i.test(instruction);
+  return (
+    ((isMine || isMemory) && lookUp(thing, turn)) || (isMine ? say(`You have not told me your ${thing}.`) : undefined)
+  );
+}
+
+/** In what outlives the conversation, where there is a tool for that. */
+function lookUp(about: string, { tools }: Turn): Step[] | undefined {
+  const tool = findTool(tools, "recall");
+  const query = Object.keys(tool?.schema.properties ?? {}).find((name) => /query|text|search|question/i.test(name));
+  return tool && callTool(tool, query && about ? { [query]: about } : {});
 }
 
 function yourOwn(thing: string, { system }: Turn): ReturnType<Intent> {

@@ -1,7 +1,7 @@
-import { readContent } from "../file-content.ts";
+import { placeLast, readContent } from "../file-content.ts";
 import { editFile, readFile, writeFile } from "../file-tools.ts";
 import { firstVerb } from "../first-verb.ts";
-import { literal, unquote } from "../phrase.ts";
+import { unquote } from "../phrase.ts";
 import { changeLines, readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { ToolResult, Turn } from "../turn.ts";
@@ -34,18 +34,6 @@ export const addToFileIntent: Intent = (instruction, turn) => {
   if (!read) return say(`I can't add to ${path}: no tool here reads files.`);
   return [...read, ...followUp((result) => addTo(path, addition, result, turn))];
 };
-
-/** "In a.txt, add x" and "edit a.txt and add x" say the same as "add x to a.txt". */
-function placeLast(instruction: string, path: string): string {
-  const file = `["'\`]?${literal(path)}["'\`]?`;
-  return instruction.replace(
-    new RegExp(
-      `^(.*?)\\b(?:in|to|edit|open|update|modify|change)\\s+(?:the\\s+)?(?:file\\s+)?${file}\\s*[,:]?\\s*(?:and\\s+|by\\s+)?((?:add|append|insert|put|prepend)(?:t?ing)?)\\s+([\\s\\S]+?)[.!]?$`,
-      "i",
-    ),
-    (_, before, verb, rest) => `${before}${verb.replace(/t?ing$/, "")} ${rest} to ${path}`,
-  );
-}
 
 function isAddition(instruction: string): boolean {
   const verb = firstVerb(instruction);

@@ -15,12 +15,16 @@ const FORMS: readonly RegExp[] = [
   `${START}(?:in|on|at|using|use|with)\\s+(?:(?:the|a|your)\\s+)*${SHELL}(?:\\s+tool)?,?(?:\\s*(?:to\\s+)?(?:run|execute|do|type))?([:\\s]\\s*)(?!to\\s)([\\s\\S]+)$`,
   `${START}(?:run|execute)(?:\\s+(?:this|these|the following))?(\\s*:\\s*)([\\s\\S]+)$`,
   `${START}(?:run|execute|exec)(?:\\s+(?:this|these|the following|both))?(\\s*)(${QUOTED}[\\s\\S]*)$`,
+  `${START}(?:what(?:'s| is| does)|show me|give me|get|print)\\s+(?:the\\s+(?:output|result)\\s+of\\s+)?()(${QUOTED})(?:\\s+(?:print|output|return|give|say|show))?$`,
   "^\\s*(\\$)\\s+([\\s\\S]+)$",
   // Without the word "command": programs, not things one runs in another sense.
   `${START}(?:run|execute|exec)\\s+(?:(?:the|all|my)\\s+[\\w ]{1,40}\\s+(?:with|using|via)\\s+)?()(${PROGRAM}[\\s\\S]*)$`,
 ].map((form) => new RegExp(form, "i"));
 const JOINED = "\\s*(?:,\\s*(?:and\\s+)?(?:then\\s+)?|;\\s*|\\s(?:and|then|and then)\\s+)";
 const ALL_QUOTED = new RegExp(`^(${QUOTED}(?:${JOINED}${QUOTED})*)([\\s\\S]*)$`, "i");
+/** Begins with a program: what stands after a semicolon in a command. */
+export const STARTS_PROGRAM = new RegExp(`^\\s*${PROGRAM}`);
+const IN_FOLDER = /\s+(?:in|inside|from)\s+(?:the\s+)?([\w./-]+)\s+(?:folder|directory)$/i;
 const NEXT_PROGRAM = new RegExp(
   `,\\s*(?:and\\s+|then\\s+)*(?=${PROGRAM})|\\s+(?:and|then|and then)\\s+(?=${PROGRAM})`,
   "i",
@@ -30,7 +34,7 @@ const WISHES =
   /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|please|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
 /** What nobody says but to have it run. */
 const BARE =
-  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w))/;
+  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
 
 /** Commands to run, with whichever tool runs commands here. */
 export const commandIntent: Intent = (instruction, turn) => {
@@ -47,12 +51,15 @@ export const commandIntent: Intent = (instruction, turn) => {
     ];
   }
   // After a colon or a prompt stands the command itself, whatever its words.
-  if (/[:$]/.test(sign)) return run(unquote(reveal(said)), turn);
+  if (/[:$]/.test(sign) && !/\bcommands\b/i.test(text)) return run(unquote(reveal(said)), turn);
+  const folder = IN_FOLDER.exec(said)?.[1];
+  const enter = folder && !/^(?:this|current|same|working|root)$/i.test(folder) ? `cd ${folder} && ` : "";
   return said
     .replace(WISHES, "")
     .replace(WISHES, "")
+    .replace(IN_FOLDER, "")
     .split(NEXT_PROGRAM)
-    .flatMap((command) => run(reveal(command).trim(), turn));
+    .flatMap((command) => run(`${enter}${reveal(command).trim()}`, turn));
 };
 
 /** A line as one would type it into a terminal. */

@@ -5,6 +5,8 @@ import { findPath } from "../workspace-path.ts";
 import { quoteWord, runCommand } from "./command-intent.ts";
 
 const FOLDER = /^\W*(?:please\s+)?\S+\s+(?:the\s+|my\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i;
+/** "the first line of notes.txt" is not notes.txt. */
+const PART_OF = /(?<!\brid)\s(?:of|from|in|out of)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
 /** "all txt files in src/" is not src/. */
 const SOME_OF = /\b(?:all|every|any|each|everything|files)\b.*\b(?:in|from|under|inside|of)\b/i;
 
@@ -12,7 +14,8 @@ export const deleteFileIntent: Intent = (instruction, turn) => {
   if (firstVerb(instruction) !== "delete") return undefined;
   const path = findPath(instruction) ?? FOLDER.exec(instruction)?.[1];
   if (path === undefined) return undefined;
-  if (SOME_OF.test(instruction)) return say("I deleted nothing: name each file that is to go.");
+  if (path.endsWith("/") && SOME_OF.test(instruction)) return say("I deleted nothing: name each file that is to go.");
+  if (PART_OF.test(instruction.slice(0, instruction.indexOf(path)))) return undefined;
   return (
     deleteFile(path, turn) ??
     runCommand(`rm ${quoteWord(path)}`, turn) ??

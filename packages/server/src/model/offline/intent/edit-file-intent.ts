@@ -9,33 +9,43 @@ const FORMS: readonly RegExp[] = [
   /\b(?:replace|substitute|swap)\s+(?:all\s+|every\s+|each\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+|words?\s+|text\s+|string\s+)*([\s\S]+?)\s+(?:with|by|for)\s+(?:the\s+)?(?:word\s+|text\s+)?([\s\S]+)$/i,
   /\b(?:change|turn|rename|convert|edit|update)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
 ];
+/** "… hello to bye and world to mars" */
+const AND_ANOTHER = /^([\s\S]+?),?\s+and\s+(?:replace\s+|change\s+)?([\s\S]+?)\s+(?:to|into|with|by)\s+([\s\S]+)$/i;
 /** To be replaced as a whole: that is a file to write. */
-const WHOLE = /^(?:whole\s+|entire\s+)?(?:contents?|text|everything|file|it)$/i;
+const WHOLE = /^(?:whole\s+|entire\s+)?(?:contents?|text|everything|lines|file|it)$/i;
 /** What stands before the path in "remove the line hello from notes.txt". */
 const REMOVAL =
-  /\b(?:remove|delete|erase|cut|take)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?<line>lines?)\s+(?:saying\s+|containing\s+|with\s+)?|(?:occurrences?\s+of\s+|words?\s+|text\s+)*)(?<text>\S[\s\S]*?)\s+(?:from|out of|in)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
+  /\b(?:remove|delete|erase|cut|take)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?<line>line\s+|(?=(?:first|last)\s+line\b))(?:saying\s+|containing\s+|with\s+)?|(?:occurrences?\s+of\s+|words?\s+|text\s+)*)(?<text>\S[\s\S]*?)\s+(?:from|out of|in|of)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
 const EVERYWHERE = /\b(?:all|every|each|everywhere|throughout)\b/i;
 
 export const editFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   if (path === undefined) return undefined;
   const removal = readRemoval(instruction, path);
+  if (removal && WHOLE.test(removal.text)) return undefined;
   if (removal?.isLine) return removeLine(path, removal.text, turn);
-  const change = removal ? { before: removal.text, after: "" } : readChange(instruction, path);
-  if (!change) return undefined;
+  const changes = removal ? [{ before: removal.text, after: "" }] : readChanges(instruction, path);
   const everywhere = EVERYWHERE.test(instruction);
-  return editFile(path, { ...change, everywhere }, turn) ?? cannotEdit(path);
+  return changes?.flatMap((change) => editFile(path, { ...change, everywhere }, turn) ?? cannotEdit(path));
 };
 
 function cannotEdit(path: string): Step[] {
   return say(`I can't edit ${path}: no tool here edits files.`);
 }
 
-function readChange(instruction: string, path: string): Change | undefined {
+function readChanges(instruction: string, path: string): Change[] | undefined {
   const { text, reveal } = mask(withoutPlace(dropEnd(instruction), path));
   const [before, after] = FORMS.flatMap((form) => form.exec(text)?.slice(1, 3) ?? []);
   if (!before || !after || WHOLE.test(before)) return undefined;
-  return { before: unquote(reveal(before)), after: unquote(reveal(dropEnd(after))) };
+  const [, first = after, second, third] = AND_ANOTHER.exec(after) ?? [];
+  const pairs =
+    second && third
+      ? [
+          [before, first],
+          [second, third],
+        ]
+      : [[before, after]];
+  return pairs.map(([old = "", now = ""]) => ({ before: unquote(reveal(old)), after: unquote(reveal(dropEnd(now))) }));
 }
 
 // "in a.txt" may stand before or after what is to be changed, and is part of neither.
@@ -66,11 +76,20 @@ function removeLine(path: string, wanted: string, turn: Turn): readonly Step[] {
   const remove = (result: ToolResult): readonly Step[] => {
     const shown = readShown(result);
     const lines = shown.type === "text" ? shown.text.split("\n") : [];
-    const exact = lines.indexOf(wanted);
-    const at = exact === -1 ? lines.findIndex((line) => line.includes(wanted)) : exact;
+    const at = findLine(lines, wanted);
     if (shown.type !== "text" || at === -1) return say(`I left ${path} as it is: I found no such line in it.`);
     return editFile(path, changeLines(shown.text, at, 1, []), turn) ?? cannotEdit(path);
   };
   const read = readFile(path, turn);
   return read ? [...read, ...followUp(remove)] : say(`I can't edit ${path}: no tool here reads files.`);
+}
+
+/** By its number, its place or its words. */
+function findLine(lines: readonly string[], wanted: string): number {
+  if (/^first\b/i.test(wanted)) return 0;
+  if (/^last\b/i.test(wanted)) return lines.length - 1;
+  const exact = lines.indexOf(wanted);
+  if (exact !== -1) return exact;
+  if (/^\d+$/.test(wanted)) return Number(wanted) <= lines.length ? Number(wanted) - 1 : -1;
+  return lines.findIndex((line) => line.includes(wanted));
 }

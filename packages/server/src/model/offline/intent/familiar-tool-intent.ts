@@ -1,6 +1,6 @@
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
-import { type OfflineTool, wordsOf } from "../offline-tool.ts";
+import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
 import { callTool, type Intent } from "../step.ts";
 
 /** Words in names that say how rather than what: they don't tell one tool from another. */
@@ -10,12 +10,18 @@ const VAGUE = new Set(
   ),
 );
 
+const PAGE =
+  /\b(?:open|visit|fetch|browse|load|read|go to|look at|show|get|summari[sz]e|what)\b[\s\S]*\bhttps?:\/\/\S/i;
+
 /** A tool that is not named but obviously meant: "What is the weather in Paris?" where there is a `get_weather`. */
 export const familiarToolIntent: Intent = (instruction, turn) => {
   const said = new Set(wordsOf(instruction).map(stem));
   // "Find TODO comments" asks for no list of things to do; whoever wants one has been heard already.
   const todos = findTool(turn.tools, "todos");
-  const meant = turn.tools.find((tool) => tool !== todos && isMeant(tool, said));
+  const opener = PAGE.test(instruction)
+    ? turn.tools.find(({ schema }) => requiredNames(schema).includes("url"))
+    : undefined;
+  const meant = opener ?? turn.tools.find((tool) => tool !== todos && isMeant(tool, said));
   return meant && callTool(meant, fillArguments(meant, about(instruction, meant), turn));
 };
 

@@ -1,25 +1,37 @@
+import { readList } from "../coerce-value.ts";
 import { fillObject } from "../fill-object.ts";
 import { findTool } from "../find-tool.ts";
-import { callTool, type Intent, say } from "../step.ts";
+import { callTool, type Intent, type Step, say } from "../step.ts";
+import type { Turn } from "../turn.ts";
 import { findFolder, findPath, toToolPath, workingDirectory } from "../workspace-path.ts";
 import { runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:list|show|display|print|enumerate|give me|tell me|name|see|get)\b.*\b(?:files?|folders?|director(?:y|ies)|contents?|entries|everything)\b.*\b(?:in|of|inside|under|at|here|there|from|director|folder|workspace|project|root)\b/i,
-  /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b\s*[.!]?$/i,
+  /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b(?:\s+(?:and|or)\s+(?:files|folders|director(?:y|ies)))?(?:\s+(?:tree|please))?\s*[.!?]*$/i,
+  /^\W*(?:please\s+)?(?:list|show)\s+(?:me\s+)?everything\s*[.!]*$|\b(?:count|how many)\s+(?:the\s+)?files\b/i,
   /\b(?:what|which)\b.*\bfiles?\b.*\b(?:here|there|exist|have|in|are)\b/i,
   /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+|[\w.-]+\s+)?(?:directory|folder|workspace|project)\b/i,
-  /\bwhat(?:'s| is)\s+(?:in\s+)?here\b|\b(?:directory|folder|file)\s+listing\b|\bare there (?:any )?files\b/i,
+  /\bwhat(?:'?s| is)\s+(?:in\s+)?here\b|\b(?:directory|folder|file)\s+listing\b|\bare there (?:any )?files\b/i,
   /^\s*(?:ls|dir)\b(?!\s+(?:command|tool))/i,
   /\blook\b.*\b(?:around|at|in|into|inside)\b.*\b(?:director|folder|workspace)/i,
 ];
 const ABOUT_CONTENT =
   /\b(?:contain(?:s|ing)?|matching|mention(?:s|ing)?|named|called|with the (?:word|text|name))\b|\b(?:contents?) of (?:the )?file\b/i;
 
+/** "in src and docs" */
+const SEVERAL = /\b(?:in|of)\s+([\w./-]+(?:,\s*[\w./-]+)*,?\s+and\s+[\w./-]+)\s*[.?!]?$/i;
+
 export const listFilesIntent: Intent = (instruction, turn) => {
   if (!FORMS.some((form) => form.test(instruction)) || ABOUT_CONTENT.test(instruction)) return undefined;
+  const [, folders] = SEVERAL.exec(instruction) ?? [];
+  if (folders) return readList(folders).flatMap((folder) => listFiles(folder, turn));
   const path = findPath(instruction) ?? findFolder(instruction);
   if (path && /\w\.\w+$/.test(path) && !/\b(?:folder|directory)\b/i.test(instruction)) return undefined;
+  return listFiles(path, turn);
+};
+
+function listFiles(path: string | undefined, turn: Turn): Step[] {
   const tool = findTool(turn.tools, "list");
   if (!tool) {
     const command = path ? `ls -la ${path}` : "ls -la";
@@ -30,4 +42,4 @@ export const listFilesIntent: Intent = (instruction, turn) => {
   if (!name) return callTool(tool, {});
   const where = path === undefined ? workingDirectory(turn) : toToolPath(path, properties[name], turn);
   return callTool(tool, fillObject(tool.schema, "", "", turn, { [name]: where }));
-};
+}

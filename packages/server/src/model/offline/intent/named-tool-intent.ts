@@ -1,3 +1,4 @@
+import { eachFile } from "../each-file.ts";
 import { fillArguments } from "../fill-arguments.ts";
 import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
@@ -16,7 +17,11 @@ const UNKNOWN =
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
   const named = longest(turn.tools.filter((tool) => isAskedFor(instruction, tool)));
-  if (named) return callNamed(named, instruction, turn);
+  if (named) {
+    const call: Intent = (part) => callNamed(named, part, turn);
+    const isOfFiles = requiredNames(named.schema).some((name) => PLACE.test(name));
+    return (isOfFiles ? eachFile(call) : call)(instruction, turn);
+  }
   const unknown = UNKNOWN.exec(mask(instruction).text);
   const name = unknown?.[1] ?? unknown?.[2];
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.

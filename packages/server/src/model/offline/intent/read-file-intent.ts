@@ -4,10 +4,10 @@ import { findPath } from "../workspace-path.ts";
 import { quoteWord, runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
-  /\b(?:read|open|view|display|print|cat|show|load|inspect|look at|look into|check|see|output|get|fetch)\b/i,
+  /\b(?:read(?:ing)?|open|view|display|print|cat|show|load|inspect|look at|look into|check|see|output|get|fetch)\b/i,
   /\bwhat(?:'s| is| does| are)\b.*\b(?:in|inside|say|says|contain|contains|contents?)\b/i,
   /\b(?:contents?|text) of\b/i,
-  /\btell me what\b/i,
+  /\btell me what\b|\bwhat\b.*\bsays\b/i,
   /\bsummari[sz]e\b/i,
   /\bhow (?:many|long|big)\b|\bdoes\b.*\b(?:contain|have|mention|include|say)\b/i,
 ];

@@ -8,19 +8,49 @@ const SEARCH_FOR =
   /\bsearch\s+(?:all\s+)?(?:the\s+|my\s+)?(?:files?|code|codebase|project|repo(?:sitory)?|workspace)\s+for\s+([\s\S]+)$/i;
 const WHICH = /\b(?:which|what)\s+files?\s+(?:contains?|mentions?|have|has|includes?)\s+([\s\S]+)$/i;
 const OCCURRENCES =
-  /\b(?:[Ff]ind|[Ss]how|[Ll]ist|[Ss]earch for|[Ll]ook for|[Ll]ocate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:(?:occurrences?|mentions?|uses|usages?|instances)\s+of\s+([\s\S]+)$|((?:TODO|FIXME|XXX)s?)\b(?:\s+comments?)?\s*[.!?]?$)/;
+  /\b(?:[Ff]ind|[Ss]how|[Ll]ist|[Ss]earch for|[Ll]ook for|[Ll]ocate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:(?:occurrences?|mentions?|uses|usages?|instances)\s+of\s+([\s\S]+)$|(TODO|FIXME|XXX)s?\b(?:\s+comments?)?\s*[.!?]?$)/;
 const USED = /\bwhere\s+(?:is|are)\s+([\w.$-]+)\s+(?:used|defined|called|mentioned|declared)\b/i;
 const BY_NAME =
   /\b(?:find|list|show|search for|locate)\s+(?:me\s+)?(?:all\s+)?(?:the\s+)?(?:files?\s+)?(?:matching|named|called|like|with (?:the )?(?:name|pattern))?\s*["'`]?((?:\*|[\w./-]*\*)[^\s"'`]*)/i;
 
+const IN_PATH =
+  /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+((?!files?\b|all\b|the file\b)[\s\S]+?\s+(?:in|inside|within)\s+(?:the\s+)?(?:file\s+|folder\s+|directory\s+)?["'`]?(?:[\w@.-]+\/[\w@./-]*|[\w@./-]+\.[A-Za-z]\w{0,9})["'`]?)\s*[.?!]?$/i;
+/** "all markdown files", "every .ts file" */
+const OF_KIND = /\b(?:find|list|show|search for|locate|which|look for|get)\b[\s\S]*?(?:\.(\w+)|\b(\w+))\s+files?\b/i;
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  markdown: "md",
+  typescript: "ts",
+  javascript: "js",
+  python: "py",
+  text: "txt",
+  yaml: "y*ml",
+  rust: "rs",
+  shell: "sh",
+};
+const PLAIN_EXTENSION =
+  /^(?:md|tsx?|jsx?|mjs|py|txt|json|ya?ml|toml|html|css|sh|go|rs|java|rb|c|cpp|sql|csv|xml|svg|png|pdf|log)$/i;
+const BY_FULL_NAME =
+  /\b(?:find|locate|look for|search for|where is|where's)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:named\s+|called\s+)?["'`]?([\w@-][\w@.-]*\.[A-Za-z]\w{0,9})["'`]?\s*[.?!]?$/i;
+
 /** Text in files, or files by a pattern of their names. */
 export const searchFilesIntent: Intent = (instruction, turn) => {
   const glob = findTool(turn.tools, "glob");
-  const pattern = BY_NAME.exec(instruction)?.[1]?.replace(/[.,;!?]+$/, "");
+  const pattern = namePattern(instruction);
   if (glob && pattern) return callTool(glob, fillArguments(glob, `${glob.name} pattern="${pattern}"`, turn));
   const grep = findTool(turn.tools, "grep");
-  const words = [IN_FILES, SEARCH_FOR, WHICH, OCCURRENCES, USED]
+  const words = [IN_PATH, IN_FILES, SEARCH_FOR, WHICH, OCCURRENCES, USED]
     .flatMap((form) => form.exec(instruction)?.slice(1) ?? [])
     .find((found) => found !== undefined);
   return grep && words ? callTool(grep, fillArguments(grep, `${grep.name} ${words}`, turn)) : undefined;
 };
+
+function namePattern(instruction: string): string | undefined {
+  const given = BY_NAME.exec(instruction)?.[1]?.replace(/[.,;!?]+$/, "");
+  if (given) return given;
+  const [, dotted, word = ""] = OF_KIND.exec(instruction) ?? [];
+  const plain = PLAIN_EXTENSION.test(word) ? word.toLowerCase() : EXTENSIONS[word.toLowerCase()];
+  const extension = dotted ?? plain;
+  if (extension) return `**/*.${extension}`;
+  const name = BY_FULL_NAME.exec(instruction)?.[1];
+  return name && `**/${name}`;
+}

@@ -2,6 +2,7 @@ import { numbersIn, readList } from "../coerce-value.ts";
 import { findTool } from "../find-tool.ts";
 import type { OfflineTool } from "../offline-tool.ts";
 import { quotedParts } from "../phrase.ts";
+import { withReferent } from "../split-instructions.ts";
 import { type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
@@ -22,7 +23,11 @@ export function todoSteps(
   turn: Turn,
   stepsOf: (instruction: string) => readonly Step[],
 ): readonly Step[] | undefined {
-  if (!ASKED.test(request) || !MAKE.test(request) || /\bfile\b|\w\.\w{1,4}\b/i.test(request.split(":")[0] ?? ""))
+  if (
+    !ASKED.test(request.replace(/\b(?:named|called)\s+\S+/gi, "")) ||
+    !MAKE.test(request) ||
+    /\bfile\b|\w\.\w{1,4}\b/i.test(request.split(":")[0] ?? "")
+  )
     return undefined;
   const items = readItems(request);
   if (items.length === 0) return undefined;
@@ -34,7 +39,7 @@ export function todoSteps(
   if (!WORK.test(request)) return [write(tool, items, () => "pending")];
   const worked = items.flatMap((item, current) => [
     write(tool, items, (at) => (at < current ? "completed" : at === current ? "in_progress" : "pending")),
-    ...stepsOf(item),
+    ...stepsOf(withReferent(item, items.slice(0, current))),
   ]);
   return [...worked, write(tool, items, () => "completed")];
 }

@@ -1,21 +1,27 @@
-import { readContent } from "../file-content.ts";
+import { placeLast, readContent } from "../file-content.ts";
 import { readFile, writeFile } from "../file-tools.ts";
-import { unquote } from "../phrase.ts";
+import { mask, unquote } from "../phrase.ts";
 import { readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const VERB =
-  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b/i;
+  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|clear|empty|wipe|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything)\b|\bshould\s+(?:contain|say|read)\b/i;
 const ELSEWHERE =
-  /\b(?:todo list|folder|directory)\b|\breplace\b(?!\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of)/i;
+  /\b(?:todo list|folder|directory)\b|\breplace\b(?!\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text|everything)\s+(?:of|in))/i;
 const ONLY_IF_MISSING = /^\s*touch\b|\b(?:if|unless)\b.*\bexists?\b|\bmake sure\b.*\bexists?\b/i;
 /** What somebody would have to think of; its words are not its text. */
 const TO_BE_MADE_UP =
-  /^(?:an?|some|the)\s+(?:\w+\s+)?(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation)\b/i;
-const DESCRIBED =
-  /^[\s,]*(?:(?:that|which|to|about|for|describing|explaining|listing|summari[sz]ing|implementing)\b[\s\S]*)$/i;
+  /^(?:its|their|the)\s+contents?$|^(?:an?|some|the)\s+(?:\w+\s+)?(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation|output of|result of)\b/i;
+/** Words around a file's name that say nothing of what it holds: "could you please create a text file named a.txt". */
+const SAYING_NOTHING = new Set(
+  "please now just then first can could would you i want need to let's go ahead and create make touch generate produce add me us sure a an the new empty blank one file files script module document page text named called there is it exists exist if does doesn't not yet already for here".split(
+    " ",
+  ),
+);
+const EMPTIED =
+  /\b(?:empty|blank|clear|wipe)\b|\b(?:delete|remove|erase)\s+(?:everything|all(?:\s+(?:the\s+|of\s+the\s+)?(?:contents?|text|lines))?)\s+(?:of|from|in)\b/i;
 const PRINTS =
   /^(?:that|which|to)\s+(?:just\s+|only\s+)?(?:prints?|outputs?|echo(?:es)?|logs?|says?)\s+(?:out\s+)?([\s\S]+?)[.!]?$/i;
 const PRINTING: Readonly<Record<string, (text: string) => string>> = {
@@ -33,21 +39,28 @@ export const writeFileIntent: Intent = (instruction, turn) => {
   if (path === undefined || !VERB.test(instruction) || ELSEWHERE.test(instruction)) return undefined;
   const content = contentFor(instruction, path);
   if (content === undefined)
-    return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing …`);
+    return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing hello`);
   const write = writeFile(path, content, turn) ?? say(`I can't write ${path}: no tool here writes files.`);
   return ONLY_IF_MISSING.test(instruction) ? (unlessThere(path, write, turn) ?? write) : write;
 };
 
 /** Undefined: it is described rather than given, and an empty file would be a lie. */
 function contentFor(instruction: string, path: string): string | undefined {
-  if (/\bempty\b/i.test(instruction)) return "";
-  const after = instruction.slice(instruction.indexOf(path) + path.length).replace(/^["'`”]?\s*/, "");
+  const [before = "", ...rest] = instruction.split(path);
+  if (EMPTIED.test(mask(before).text)) return "";
+  const after = rest.join(path).replace(/^["'`”]?\s*/, "");
   const printed = PRINTS.exec(after)?.[1];
   const printing = PRINTING[path.split(".").at(-1) ?? ""];
   if (printed && printing) return printing(unquote(printed));
-  const given = readContent(instruction, path);
+  const given = readContent(placeLast(instruction, path), path);
   if (given !== undefined) return TO_BE_MADE_UP.test(given) ? undefined : given;
-  return DESCRIBED.test(after) ? undefined : "";
+  return saysNothing(`${before} ${after}`) ? "" : undefined;
+}
+
+function saysNothing(words: string): boolean {
+  // What kind of file or how many says nothing either: "a python file", "three files".
+  const plain = words.toLowerCase().replace(/[\p{L}\p{N}]+\s+(?=(?:files?|script|module|document|page)\b)/gu, "");
+  return (plain.match(/[\p{L}\p{N}']+/gu) ?? []).every((word) => SAYING_NOTHING.has(word));
 }
 
 function unlessThere(path: string, write: Step[], turn: Turn): Step[] | undefined {

@@ -1,0 +1,51 @@
+import { fillArguments } from "../fill-arguments.ts";
+import { type OfflineTool, wordsOf } from "../offline-tool.ts";
+import { mask } from "../phrase.ts";
+import { callTool, type Intent } from "../step.ts";
+
+/** What tools do with things, in the words of their names and of people. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  list: ["list", "enumerate", "show", "which", "what", "see", "get"],
+  read: ["read", "open", "show", "view", "get", "display", "print", "fetch", "load"],
+  save: ["save", "create", "make", "write", "store", "add", "put", "publish"],
+  delete: ["delete", "remove", "erase"],
+  update: ["update", "edit", "change"],
+};
+/** Things that have intents of their own. */
+const NO_THING = /^(?:files?|folders?|director(?:y|ies)|dir|todos?|task|command|skills?|text|plan)$/;
+
+/** One of several tools for a kind of thing: "list the artifacts" where there are `list_artifacts` and `read_artifact`. */
+export const thingToolIntent: Intent = (instruction, turn) => {
+  // Names of files say nothing of a kind.
+  const said = wordsOf(mask(instruction).text.replace(/\S*[./]\S+/g, " "));
+  const verb = said.find((word) => Object.values(VERBS).some((words) => words.includes(word)));
+  const kinds = Object.keys(VERBS).filter((kind) => VERBS[kind]?.includes(verb ?? ""));
+  const ofThing = turn.tools.filter((tool) => isSpokenOf(tool, said));
+  if (ofThing.length < 2) return undefined;
+  const tools = ofThing.filter((tool) => kinds.some((kind) => does(tool, kind)));
+  // "Show me the artifacts" is a list, "show me the artifact" is one.
+  const tool = tools.find((each) => isPlural(each, said) === isPlural(each, wordsOf(each.name))) ?? tools[0];
+  return tool && callTool(tool, fillArguments(tool, instruction, turn));
+};
+
+function does({ name }: OfflineTool, kind: string): boolean {
+  return wordsOf(name).some((word) => VERBS[kind]?.[0] === word || (kind !== "list" && VERBS[kind]?.includes(word)));
+}
+
+function thingOf({ name }: OfflineTool): string {
+  const words = wordsOf(name);
+  return words.length > 1 ? singular(words.at(-1) ?? "") : "";
+}
+
+function isSpokenOf(tool: OfflineTool, said: readonly string[]): boolean {
+  const thing = thingOf(tool);
+  return thing !== "" && !NO_THING.test(thing) && said.some((word) => singular(word) === thing);
+}
+
+function isPlural(tool: OfflineTool, said: readonly string[]): boolean {
+  return said.includes(`${thingOf(tool)}s`);
+}
+
+function singular(word: string): string {
+  return word.replace(/s$/, "");
+}
