@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { ContentBlock, exceedsBytes, isJsonObject } from "@cognition/contract";
-import { jsonCopy } from "../runtime/json-copy.ts";
+import { jsonCopy } from "./json-copy.ts";
 import type { ToolOutput } from "./tool.ts";
 
 export interface FinishedTool {
