@@ -18,7 +18,10 @@ export const FAILURE_HELP = {
   not_initialized: ["The library's storage is used before `initialize()`.", "Call it first."],
   internal: ["A fault of the server.", "The request id (`X-Request-Id`) finds the cause in the log."],
   not_supported: ["This server has no part that could do it.", "See its configuration."],
-  model_failed: ["The provider answered with an error, also after retries.", "See `detail`; resume the session."],
+  model_failed: [
+    "The provider answered with an error or with nothing, also after retries.",
+    "See `detail`; resume the session.",
+  ],
   model_rate_limited: ["The provider allows no more requests just now.", "Wait, or enable a second provider."],
   model_auth_failed: ["The provider refused the key.", "Check the variable that `api_key_env` names."],
   response_format_failed: [

@@ -78,13 +78,9 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
     // The same objects for the same answer: whoever built something from them can see that nothing changed.
     if (known && all === listed) return known;
     listed = all;
-    const allowed = config.tools && new Set(config.tools);
-    const tools = all.tools.filter(({ name }) => !allowed || allowed.has(name));
-    const registered = tools.map((tool) => register(config, tool, call));
-    const checked = registered.map((tool) => ({ tool, error: schemaFault(tool) }));
-    const unreadable = all.faults.map((fault) => new AppError("tool_failed", `MCP server ${config.name}: ${fault}`));
-    unusable = [...unreadable, ...checked.flatMap(({ error }) => error ?? [])];
-    return checked.flatMap(({ tool, error }) => (error ? [] : [tool]));
+    const { tools, faults } = usableTools(config, all, call);
+    unusable = faults;
+    return tools;
   }
 
   return {
@@ -109,6 +105,20 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
       await opening?.close();
       await drop();
     },
+  };
+}
+
+/** The tools of a list that are allowed and can be used, and why the others can't. */
+function usableTools(config: McpServerConfig, listed: ListedTools, call: Call) {
+  const allowed = config.tools && new Set(config.tools);
+  const registered = listed.tools
+    .filter(({ name }) => !allowed || allowed.has(name))
+    .map((tool) => register(config, tool, call));
+  const checked = registered.map((tool) => ({ tool, error: schemaFault(tool) }));
+  const unreadable = listed.faults.map((fault) => new AppError("tool_failed", `MCP server ${config.name}: ${fault}`));
+  return {
+    tools: checked.flatMap(({ tool, error }) => (error ? [] : [tool])),
+    faults: [...unreadable, ...checked.flatMap(({ error }) => error ?? [])],
   };
 }
 
