@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import { human } from "../src/conformance/projected-conversation.ts";
 import { readAncestors } from "../src/sql/ancestry.ts";
+import type { Database } from "../src/sql/database.ts";
+import { createMessageStore } from "../src/sql/message-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { createTimelineStore } from "../src/sql/timeline-store.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
@@ -120,4 +122,59 @@ describe.each(savers)("a line of 3,000 checkpoints against one of 300, on $name"
       const short = await fastest(() => goBack(1, 300));
       expect((await fastest(() => goBack(2, 3000))) / short).toBeLessThan(40);
     }));
+});
+
+/** Tells how many statements the longest of its transactions had. */
+function longestOf(db: Database, longest: { statements: number }): Database {
+  const transaction: Database["transaction"] = async (body, writer) => {
+    const cost = { ...NOTHING };
+    const result = await counting(db, cost).transaction(body, writer);
+    longest.statements = Math.max(longest.statements, cost.statements);
+    return result;
+  };
+  return { ...db, transaction };
+}
+
+describe.each(savers)("forks that nobody has read, on $name", ({ run }) => {
+  const longest = { statements: 0 };
+  const test = (name: string, perFork: number, longestFor: (open: OpenDatabase, forks: number) => Promise<void>) =>
+    it(name, () =>
+      run(
+        async (open) => {
+          const measured = async (forks: number) => {
+            await longestFor(open, forks);
+            return longest.statements;
+          };
+          const few = await measured(3);
+          expect(few).toBeGreaterThan(0);
+          expect(await measured(30)).toBe(few + 27 * perFork);
+        },
+        (db) => longestOf(db, longest),
+      ),
+    );
+
+  async function begin({ ctx, saver }: OpenDatabase) {
+    const { id, thread_id } = await createSessionStore(ctx).createSession({});
+    await put(saver, thread_id, { messages: [human("m1", "a"), human("m2", "b")] }, { step: 0 });
+    return id;
+  }
+
+  // Two for each thread that may still name what the deleted one has stored.
+  test("each take what they came from in a transaction of their own, when that is deleted", 2, async (open, forks) => {
+    const { ctx } = open;
+    const session_id = await begin(open);
+    for (let n = 0; n < forks; n++) await createTimelineStore(ctx).forkSession({ session_id, files: true });
+    longest.statements = 0;
+    expect(await createSessionStore(ctx).deleteSession(session_id)).toBe(true);
+  });
+
+  test("and so do those that one was forked from, when it is read", 0, async (open, forks) => {
+    const { ctx } = open;
+    let session_id = await begin(open);
+    for (let n = 0; n < forks; n++)
+      session_id = (await createTimelineStore(ctx).forkSession({ session_id, files: true })).id;
+    longest.statements = 0;
+    const { messages } = await createMessageStore(ctx).getMessagesBySession(session_id);
+    expect(messages).toHaveLength(2);
+  });
 });

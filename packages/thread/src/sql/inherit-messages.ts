@@ -1,15 +1,42 @@
 import { readMessagesAt } from "../checkpoint/timeline-read.ts";
 import type { SqlContext } from "./context.ts";
-import { placeholders } from "./dialect.ts";
+import { placeholders, prepared } from "./dialect.ts";
 import { rebuildMessages } from "./message-projection.ts";
 import { all, changes, first, rows, type Tx } from "./statement.ts";
 
 const COLUMNS = `role, content, tool_calls, tool_call_id, token_count, model_used, parent_id, metadata, run_id, checkpoint_id,
   left_state, created_at`;
 
-/** Makes the message rows of a fork that has none yet, in a transaction of its own. */
+/**
+ * Makes the message rows of a fork that has none yet, and before them those of the forks that it came from: each in a
+ * transaction of its own, so that a long line of them keeps nobody waiting.
+ */
 export async function makeInherited(ctx: SqlContext, session_id: string): Promise<void> {
-  await ctx.db.transaction(() => inheritMessages(ctx, session_id));
+  for (const id of await unreadLine(ctx, session_id)) await ctx.db.transaction(() => inheritMessages(ctx, id));
+}
+
+/** The fork and those before it that have no rows yet, the oldest first. */
+async function unreadLine({ db }: SqlContext, session_id: string): Promise<string[]> {
+  const sql = `with recursive chain (id, parent, inherits, depth) as (
+      select id, parent_session_id, inherits, 0 from sessions where id = ?
+      union all
+      select s.id, s.parent_session_id, s.inherits, chain.depth + 1 from chain
+      join sessions s on s.id = chain.parent where chain.inherits = 1)
+    select id from chain where inherits = 1 order by depth desc`;
+  const [found] = await db.readAll([prepared(db.dialect, sql, [session_id])]);
+  return (found?.rows ?? []).map(({ id }) => String(id));
+}
+
+/** Those of every fork of the session that has none yet: once it is gone, they could not know what only its rows do. */
+export async function makeForksInherited(ctx: SqlContext, session_id: string, scope?: string): Promise<void> {
+  const forks = unreadForks(ctx, session_id);
+  const own = scope === undefined ? forks : forks.where("scope", "=", scope);
+  for (const { id } of await ctx.db.read(own)) await makeInherited(ctx, id);
+}
+
+function unreadForks({ db }: SqlContext, session_id: string) {
+  const forks = db.q.selectFrom("sessions").select("id").where("parent_session_id", "=", session_id);
+  return forks.where("inherits", "=", 1);
 }
 
 /**
@@ -34,13 +61,9 @@ export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> 
   yield* rebuildMessages(ctx, session_id);
 }
 
-/** Before a session goes, its forks take what only its rows know. */
+/** The same, of those that have been made since, in the transaction in which the session goes. */
 export function* leaveMessages(ctx: SqlContext, session_id: string): Tx<void> {
-  const { q } = ctx.db;
-  const forks = yield* rows(
-    q.selectFrom("sessions").select("id").where("parent_session_id", "=", session_id).where("inherits", "=", 1),
-  );
-  for (const { id } of forks) yield* inheritMessages(ctx, id);
+  for (const { id } of yield* rows(unreadForks(ctx, session_id))) yield* inheritMessages(ctx, id);
 }
 
 export function* countInherited({ db }: SqlContext, session_id: string, message_count: number): Tx<void> {

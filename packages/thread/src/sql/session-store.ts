@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { makeForksInherited } from "./inherit-messages.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -74,6 +75,7 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
     },
     deleteSession: async (session_id, scope) => {
       const scoped = scope === undefined ? undefined : scopeText(scope);
+      await makeForksInherited(ctx, session_id, scoped);
       const deleted = await db.transaction(() => deleteSession(ctx, session_id, scoped));
       if (deleted) db.wakeUps.send(deletionOf(session_id));
       return deleted;
