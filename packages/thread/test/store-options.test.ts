@@ -90,3 +90,23 @@ it("a batch has any number of operations", async () => {
   expect(items).toHaveLength(130_000);
   await storage.close();
 });
+
+it("a search through many items lets others work meanwhile", async () => {
+  const storage = await openStorage("memory");
+  const store = await storage.getStore();
+  await store.batch(
+    Array.from({ length: 1000 }, (_, n) => ({ namespace: ["n"], key: `${n}`, value: { text: `item ${n}` } })),
+  );
+  let turns = 0;
+  let ended = false;
+  const work = () => {
+    turns++;
+    if (!ended) setImmediate(work);
+  };
+  setImmediate(work);
+  const found = await store.search(["n"], { query: "item", limit: 1 });
+  ended = true;
+  expect(found).toHaveLength(1);
+  expect(turns).toBeGreaterThan(5);
+  await storage.close();
+});

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "../sql/database.ts";
 import { scopeText } from "../sql/scope.ts";
 import { all, type QueryResult, type Statement, type Tx } from "../sql/statement.ts";
@@ -64,6 +65,8 @@ async function readSteps<T>(db: Database, scope: string | undefined, body: () =>
   while (!step.done) {
     const answers: readonly QueryResult[] = await db.readAll(step.value, scope);
     step = steps.next(answers);
+    // A database in this process answers at once: without this a long search would keep everybody else waiting.
+    if (!step.done && !db.isElsewhere) await nextTurn();
   }
   return step.value;
 }
