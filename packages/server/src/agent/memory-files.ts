@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findInside } from "../file/path-inside.ts";
-import { limitText } from "../tool/tool-result.ts";
+import { limitText } from "../tool/limit-text.ts";
 
 /** Read by every agent, if they are there. */
 const STANDARD = ["AGENTS.md", join(".cognition", "AGENTS.md")];

@@ -1,9 +1,9 @@
 import type { Interrupt } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { RunResult, RunWork } from "../run/executor.ts";
-import { jsonCopy } from "../tool/json-copy.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import { toInterrupt } from "./decide-call.ts";
+import { jsonCopy } from "./json-copy.ts";
 import { structuredResponse } from "./response-tool.ts";
 import type { GraphState } from "./run-graph.ts";
 import type { UsageMeter } from "./usage-meter.ts";

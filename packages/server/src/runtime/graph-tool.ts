@@ -1,7 +1,7 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
-import { jsonCopy } from "../tool/json-copy.ts";
 import type { ToolContext, ToolDefinition } from "../tool/tool.ts";
-import { toFinishedTool } from "../tool/tool-result.ts";
+import { toFinishedTool } from "./finished-tool.ts";
+import { jsonCopy } from "./json-copy.ts";
 import { runContext } from "./run-context.ts";
 import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";

@@ -2,8 +2,8 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type Skill } from "@cognition/contract";
 import { z } from "zod";
 import type { SkillFiles } from "../agent/skill-files.ts";
 import { defineTool } from "../tool/define-tool.ts";
+import { limitText } from "../tool/limit-text.ts";
 import type { ToolDefinition } from "../tool/tool.ts";
-import { limitText } from "../tool/tool-result.ts";
 
 export const READ_SKILL = "read_skill";
 

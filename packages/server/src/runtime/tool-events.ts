@@ -1,8 +1,8 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
 import { messageOf } from "../file/error-text.ts";
-import { jsonCopy } from "../tool/json-copy.ts";
 import { messageIn } from "./journal-result.ts";
+import { jsonCopy } from "./json-copy.ts";
 import type { ToolHooks } from "./run-callbacks.ts";
 import { currentCall, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";

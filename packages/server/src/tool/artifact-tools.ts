@@ -9,8 +9,8 @@ import {
 } from "@cognition/contract";
 import { z } from "zod";
 import { defineTool } from "./define-tool.ts";
+import { limitText } from "./limit-text.ts";
 import type { ToolArtifacts } from "./tool.ts";
-import { limitText } from "./tool-result.ts";
 
 const name = z.string().min(1).max(MAX_TITLE_LENGTH);
 

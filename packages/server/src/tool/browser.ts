@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { GuardedFetch, GuardedResponse } from "../outgoing/guarded-fetch.ts";
 import { convertPage } from "./convert-page.ts";
 import { defineTool } from "./define-tool.ts";
+import { limitText } from "./limit-text.ts";
 import type { ToolDefinition } from "./tool.ts";
-import { limitText } from "./tool-result.ts";
 
 const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|javascript|x-yaml|yaml)|[^;]+\+(json|xml))/i;
 const HTML = /^(text\/html|application\/xhtml\+xml)/i;

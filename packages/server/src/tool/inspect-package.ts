@@ -5,7 +5,7 @@ import { z } from "zod";
 import { findInside } from "../file/path-inside.ts";
 import { defineTool } from "./define-tool.ts";
 import { exportedNames } from "./exported-names.ts";
-import { limitText } from "./tool-result.ts";
+import { limitText } from "./limit-text.ts";
 
 const MAX_BYTES = 1024 * 1024;
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;

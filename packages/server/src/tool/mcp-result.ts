@@ -1,7 +1,7 @@
 import { AppError, type ContentBlock, DEFAULT_MAX_OUTPUT_BYTES } from "@cognition/contract";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { limitText } from "./limit-text.ts";
 import type { ToolOutput } from "./tool.ts";
-import { limitText } from "./tool-result.ts";
 
 type Part = CallToolResult["content"][number];
 

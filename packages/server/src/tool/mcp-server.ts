@@ -68,8 +68,7 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
       const lost = isLost(error, open);
       if (unsent || lost) await drop();
       if (!unsent && !(lost && on_crash === "retry")) throw callFailed({ config, tool, on_crash, open, lost }, error);
-      const again = await connect();
-      return toToolOutput(tool.name, await send(again, config, { tool, args, context }));
+      return toToolOutput(tool.name, await send(await connect(), config, { tool, args, context }));
     }
   }
 

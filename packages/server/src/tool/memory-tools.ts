@@ -1,7 +1,7 @@
 import { DEFAULT_MAX_OUTPUT_BYTES, MAX_STORE_KEY_LENGTH } from "@cognition/contract";
 import { z } from "zod";
 import { defineTool } from "./define-tool.ts";
-import { limitText } from "./tool-result.ts";
+import { limitText } from "./limit-text.ts";
 
 /** Below the scope that the store is confined to, shared by all its agents and sessions. */
 const NAMESPACE = ["memories"];

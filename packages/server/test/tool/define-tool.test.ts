@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
+import { toFinishedTool } from "../../src/runtime/finished-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { toFinishedTool } from "../../src/tool/tool-result.ts";
 import { parseToolArgs, toolParameters } from "../../src/tool/tool-schema.ts";
 
 describe("a tool", () => {

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
-import { ContentBlock, exceedsBytes, isJsonObject } from "@cognition/contract";
+import { ContentBlock, isJsonObject } from "@cognition/contract";
+import type { ToolOutput } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
-import type { ToolOutput } from "./tool.ts";
 
 export interface FinishedTool {
   output: string | ContentBlock[];
@@ -43,12 +43,4 @@ function asText(value: unknown): string {
 
 function shown(value: unknown): string {
   return inspect(value, { customInspect: false });
-}
-
-/** The beginning of a text that is too long for a model, saying how much is missing. */
-export function limitText(text: string, maxBytes: number): string {
-  if (!exceedsBytes(text, maxBytes)) return text;
-  const bytes = new TextEncoder().encode(text);
-  const kept = new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/�+$/, "");
-  return `${kept}\n… (cut off: ${maxBytes} of ${bytes.length} bytes are shown)`;
 }
