@@ -41,6 +41,8 @@ export interface Rewind {
   snapshot_id?: string;
   artifacts?: boolean;
   memory?: boolean;
+  /** Where these two go, if not to the same checkpoint: that of an input comes after what was written before it was given. */
+  written_at?: string;
 }
 
 export interface Fork {

@@ -1,10 +1,12 @@
 import { AppError, type Message, type Session } from "@cognition/contract";
 import type { Storage, TimelineEntry } from "@cognition/thread";
 
-/** Where to go: a checkpoint, or before the first one; and the files as they were there. */
+/** Where to go: a checkpoint, or before the first one; and the files as they are to be. */
 export interface Place {
   checkpoint_id: string | null;
   snapshot_id: string | null;
+  /** The checkpoint that artifacts and memory are to be as at, if it is another one. */
+  written_at?: string;
 }
 
 export interface PlaceName {
@@ -80,9 +82,9 @@ async function headPlace(storage: Parts, session: SessionId): Promise<Place | un
 const FIRST_STEP = -1;
 
 /**
- * The checkpoint before the first that holds it. An input that a run was given is part of what follows; what people did to the
- * files before they gave it is not, and only the input's own checkpoint has that. Where one of these was pruned, the one before
- * it is not the place: more would be undone than was asked for.
+ * The checkpoint before the first that holds it. An input that a run was given is part of what follows; what people did to
+ * files and artifacts before they gave it is not, and only the input's own checkpoint comes after that. Where one of these was
+ * pruned, the one before it is not the place: more would be undone than was asked for.
  */
 async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoint_id, role }: Message): Promise<Place> {
   let entry = await entryAt(storage, session, checkpoint_id ?? "");
@@ -94,8 +96,9 @@ async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoin
     const before = await entryAt(storage, session, entry.parent_id);
     if (before.step !== entry.step - 1) throw wasPruned(session, id);
     if (before.source !== "input") {
-      const files = role === "user" ? entry : before;
-      return { checkpoint_id: before.checkpoint_id, snapshot_id: files.snapshot_id };
+      if (role !== "user") return at(before);
+      const { checkpoint_id: written_at, snapshot_id } = entry;
+      return { checkpoint_id: before.checkpoint_id, snapshot_id, written_at };
     }
     entry = before;
   }

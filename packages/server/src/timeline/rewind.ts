@@ -30,6 +30,7 @@ export async function rewind(parts: RewindParts, session: Session, body: RewindS
     conversation: body.restore.includes("conversation"),
     artifacts: body.restore.includes("artifacts"),
     memory: body.restore.includes("memory"),
+    ...(place.written_at !== undefined && { written_at: place.written_at }),
     ...(files && { snapshot_id: files.snapshot_id }),
   });
   if (files) await workspaces.settle(session, body.force);

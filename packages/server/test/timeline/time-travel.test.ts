@@ -242,6 +242,33 @@ describe("what people did between two messages", () => {
   });
 });
 
+describe("artifacts", () => {
+  it("that were made between two messages stay when the second is undone; alone, they go back and forth", async () => {
+    const talk = await startTalk();
+    const { id: session_id } = talk.session;
+    const on = async (method: string, path: string, json?: unknown) => {
+      const response = await talk.on.ask(`/artifacts${path}`, { method, json });
+      return (await response.json()) as { id: string; content?: string };
+    };
+    await talk.say("Hello");
+    const doc = { session_id, name: "doc", artifact_type: "artifact", content: "1" };
+    const { id } = await on("POST", "", doc);
+    const here = `/${id}?session_id=${session_id}`;
+    const content = async () => (await on("GET", here)).content;
+    await talk.say("Hello again");
+    await on("PUT", here, { content: "2" });
+    await talk.rewind({ last: "turn", restore: ["conversation", "artifacts"] });
+    expect(await content()).toBe("1");
+    await on("PUT", here, { content: "3" });
+    const first = (await talk.checkpoints()).at(-1)?.id;
+    const { previous_head } = await talk.rewind({ checkpoint_id: first, restore: ["artifacts"] });
+    expect(await content()).toBeUndefined();
+    await talk.rewind({ checkpoint_id: previous_head, restore: ["artifacts"] });
+    expect(await content()).toBe("3");
+    expect(await talk.texts()).toEqual(["Hello"]);
+  });
+});
+
 describe("a message that was aborted before its turn", () => {
   const sendLater = async (talk: Talk, content: string) => {
     const headers = { Prefer: "respond-async" };

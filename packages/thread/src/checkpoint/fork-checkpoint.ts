@@ -5,6 +5,7 @@ import { placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyJson } from "./checkpoint-body.ts";
 import { toBytes } from "./serializer.ts";
+import { noteStands, type Stands } from "./stands.ts";
 
 export interface ForkPoint {
   thread: number;
@@ -14,6 +15,7 @@ export interface ForkPoint {
   snapshot: string | null;
   /** `update` for one that goes on from the checkpoint rather than back to it: what was written after that is in it. */
   source?: "fork" | "update";
+  stands?: Stands;
 }
 
 interface SourceRow {
@@ -29,7 +31,7 @@ interface SourceRow {
  */
 export function* forkCheckpoint(db: Database, point: ForkPoint): Tx<string> {
   const { dialect } = db;
-  const { thread, checkpoint_id, snapshot, source: kind = "fork" } = point;
+  const { thread, checkpoint_id, snapshot, source: kind = "fork", stands = {} } = point;
   const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
   const source = checkpoint_id === null ? undefined : yield* findCheckpoint(db, thread, checkpoint_id);
   const from = source ? (JSON.parse(source.metadata) as Record<string, unknown>) : { step: -2, parents: {} };
@@ -37,7 +39,7 @@ export function* forkCheckpoint(db: Database, point: ForkPoint): Tx<string> {
   const { run_id: _, ...rest } = from;
   const step = Number(from["step"] ?? 0) + (source ? 1 : 0);
   const id = uuid6(step);
-  const metadata = JSON.stringify({ ...rest, source: kind, step });
+  const metadata = JSON.stringify(noteStands({ ...rest, source: kind, step }, stands));
   const body = source?.body ?? emptyBody();
   yield* all([
     run("update threads set checkpoint_seq = checkpoint_seq + 1, head = ? where pk = ?", [id, thread]),

@@ -1,5 +1,6 @@
 import { type Dialect, prepared } from "../sql/dialect.ts";
 import type { Statement } from "../sql/statement.ts";
+import { allStands } from "./stands.ts";
 
 interface Row {
   seq: number;
@@ -17,9 +18,12 @@ export function keepForks(rows: readonly Row[], kept: Set<number>): void {
   const roots = rows.filter(({ ns }) => ns === "");
   const byId = new Map(roots.map((row) => [row.checkpoint_id, row]));
   for (const row of roots.filter(({ metadata }) => metadata.includes('"source":"fork"'))) {
-    const parent = row.parent_id === null ? undefined : byId.get(row.parent_id);
+    const left = [row.parent_id ?? "", ...allStands(JSON.parse(row.metadata) as Record<string, unknown>)];
     kept.add(row.seq);
-    if (parent) kept.add(parent.seq);
+    for (const id of left) {
+      const at = byId.get(id);
+      if (at) kept.add(at.seq);
+    }
   }
 }
 

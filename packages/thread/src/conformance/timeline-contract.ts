@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Storage } from "../storage.ts";
+import type { Rewind } from "../timeline-store.ts";
 import { forkContract } from "./fork-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
@@ -186,6 +187,71 @@ export function timelineContract(open: OpenStorage): void {
       expect(await storage.artifacts.listVersions(id, reader).catch(() => [])).toEqual([]);
     });
 
+    test("artifacts and memory alone go back, and forth again, also from where the conversation has gone on", async ({
+      storage,
+    }) => {
+      const { session, session_id, heads, ask } = await conversation(storage, ["a"]);
+      const reader = { session_id };
+      const store = (await storage.getStore()).recordedFor(session.thread_id);
+      const write = async (content: string) => {
+        const { artifacts } = await storage.artifacts.listArtifacts(reader);
+        const made = { session_id, name: "doc", artifact_type: "artifact" as const, content };
+        if (artifacts[0]) await storage.artifacts.updateArtifact(artifacts[0].id, { content }, reader);
+        else await storage.artifacts.createArtifact(made);
+        await store.put(["m"], "doc", { content });
+      };
+      const written = async () => {
+        const { artifacts } = await storage.artifacts.listArtifacts(reader);
+        const read = artifacts.map(async ({ id }) => (await storage.artifacts.getArtifact(id, reader)).content);
+        return [...(await Promise.all(read)), (await store.get(["m"], "doc"))?.value["content"]];
+      };
+      const go = (to: string | null, conversation = false) =>
+        rewind(storage, session_id, to, { artifacts: true, memory: true, conversation });
+      await write("1");
+      await ask("b");
+      await write("2");
+      const gone = await go(heads[0] ?? "");
+      expect(await written()).toEqual([undefined]);
+      await go(gone.previous_head);
+      expect(await written()).toEqual(["2", "2"]);
+      await go(heads[1] ?? "");
+      expect(await written()).toEqual(["1", "1"]);
+      await ask("c");
+      await write("3");
+      const later = await go(heads[0] ?? "");
+      expect(await written()).toEqual([undefined]);
+      await go(later.previous_head);
+      expect(await written()).toEqual(["3", "3"]);
+      await go(null);
+      expect(await written()).toEqual([undefined]);
+      const saver = await storage.getCheckpointer();
+      await saver.prune({ thread_id: session.thread_id });
+      await go(later.previous_head, true);
+      expect(await written()).toEqual(["3", "3"]);
+    });
+
+    test("what was written before an input stays where the conversation goes to before it", async ({ storage }) => {
+      const { session_id, heads, ask } = await conversation(storage, ["a"]);
+      const reader = { session_id };
+      const { id } = await storage.artifacts.createArtifact({
+        ...{ session_id, name: "doc", artifact_type: "artifact", content: "before" },
+      });
+      await ask("b");
+      await storage.artifacts.updateArtifact(id, { content: "after" }, reader);
+      await ask("c");
+      const input = { artifacts: true, written_at: heads[1] ?? "" };
+      const { previous_head } = await rewind(storage, session_id, heads[0] ?? "", input);
+      const content = async () => (await storage.artifacts.getArtifact(id, reader)).content;
+      expect(await content()).toBe("before");
+      await ask("x");
+      await storage.artifacts.updateArtifact(id, { content: "other" }, reader);
+      const [, , , x = ""] = heads;
+      await rewind(storage, session_id, x, { artifacts: true });
+      expect(await content()).toBe("before");
+      await rewind(storage, session_id, previous_head, { artifacts: true });
+      expect(await content()).toBe("after");
+    });
+
     test("memory goes back where nobody else has changed it", async ({ storage }) => {
       const { session, session_id, heads, ask } = await conversation(storage, ["a"]);
       const shared = await storage.getStore();
@@ -253,7 +319,7 @@ export async function rewind(
   storage: Storage,
   session_id: string,
   checkpoint_id: string | null,
-  what: { artifacts?: boolean; memory?: boolean } = {},
+  what: Partial<Pick<Rewind, "artifacts" | "memory" | "conversation" | "written_at">> = {},
 ) {
   const expected_head = await headOf(storage, session_id);
   return storage.timeline.rewindSession({ session_id, checkpoint_id, expected_head, conversation: true, ...what });

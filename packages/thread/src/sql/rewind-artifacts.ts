@@ -61,7 +61,7 @@ export function* rewindArtifacts(ctx: SqlContext, move: ArtifactMove): Tx<void> 
 
 /** Under which heads everything was written that the checkpoint comes after. */
 function* includedTags({ db }: SqlContext, { thread, to }: ArtifactMove): Tx<Set<string>> {
-  const ancestry: Ancestor[] = to === null ? [] : yield* readAncestors(db, thread, to, EVERY);
+  const ancestry: Ancestor[] = to === null ? [] : yield* readAncestors(db, thread, to, EVERY, "artifacts");
   return new Set(tagsOf(ancestry));
 }
 

@@ -1,5 +1,6 @@
 import { AppError, type StoredEvent } from "@cognition/contract";
 import { findCheckpoint, forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import type { Stands, Written } from "../checkpoint/stands.ts";
 import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { Rewind } from "../timeline-store.ts";
 import { readAncestors, readWay, type Way } from "./ancestry.ts";
@@ -35,8 +36,14 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   place.head = yield* seal(ctx, place, rewind);
   const way = yield* wayTo(ctx, place, checkpoint_id);
   const target = rewind.conversation ? checkpoint_id : place.head;
+  const written = rewind.written_at ?? checkpoint_id;
   const snapshot = rewind.snapshot_id ?? place.snapshot_id ?? EMPTY_TREE;
-  const head = yield* forkCheckpoint(db, { thread: place.pk, checkpoint_id: target, snapshot });
+  const head = yield* forkCheckpoint(db, {
+    thread: place.pk,
+    checkpoint_id: target,
+    snapshot,
+    ...(written !== target && { stands: standsOf(rewind, written) }),
+  });
   if (rewind.snapshot_id !== undefined) {
     const { pk: thread, scope } = place;
     yield* moveWorkspace(db, { thread, scope, snapshot_id: rewind.snapshot_id, updated_at: now() });
@@ -44,8 +51,11 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   const { pk: thread, head: from } = place;
   const lineage = place.lineage ?? place.pk;
   if (rewind.conversation) yield* moveProjection(ctx, { session_id, thread, lineage, from, to: checkpoint_id, way });
-  if (rewind.artifacts) yield* rewindArtifacts(ctx, { session_id, thread, from, to: checkpoint_id, way, head });
-  if (rewind.memory) yield* rewindMemory(ctx, thread, from, way);
+  if (rewind.artifacts) {
+    const back = yield* wayTo(ctx, place, written, "artifacts");
+    yield* rewindArtifacts(ctx, { session_id, thread, from, to: written, way: back, head });
+  }
+  if (rewind.memory) yield* rewindMemory(ctx, thread, from, yield* wayTo(ctx, place, written, "memory"));
   const data = { head, previous_head: from };
   const batch = { session_id, run_id: null, events: [{ event: "head_moved" as const, data }], created_at: now() };
   const advance = advanceThread(db, { session_id }, { events: 1 });
@@ -53,8 +63,17 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   return { head, previous_head: from, events: storedEvents(batch, counted?.rows[0]?.["event_seq"] as number) };
 }
 
+function standsOf({ artifacts, memory }: Rewind, written: string | null): Stands {
+  const at = written ?? "";
+  return { ...(artifacts && { artifacts: at }), ...(memory && { memory: at }) };
+}
+
 function* seal(ctx: SqlContext, place: Place, rewind: Rewind): Tx<string | null> {
-  const { session_id, artifacts = false, memory = false } = rewind;
+  // What stays while the head moves on is written before the next head too.
+  const { session_id } = rewind;
+  const [artifacts = false, memory = false] = [rewind.artifacts, rewind.memory].map(
+    (one) => one || !rewind.conversation,
+  );
   const { pk: thread, head, snapshot_id } = place;
   if (head === null) return null;
   return yield* sealHead(ctx, { session_id, thread, head, snapshot: snapshot_id ?? EMPTY_TREE, artifacts, memory });
@@ -99,8 +118,8 @@ function moved(session_id: string, head: string | null): AppError {
 }
 
 /** Before the first checkpoint: everything is undone. */
-function* wayTo({ db }: SqlContext, { pk, head }: Place, to: string | null): Tx<Way> {
+function* wayTo({ db }: SqlContext, { pk, head }: Place, to: string | null, of?: Written): Tx<Way> {
   if (head === null) return { common: undefined, undone: [], redone: [] };
-  if (to !== null) return yield* readWay(db, pk, head, to);
-  return { common: undefined, undone: yield* readAncestors(db, pk, head, EVERY), redone: [] };
+  if (to !== null) return yield* readWay(db, pk, head, to, of);
+  return { common: undefined, undone: yield* readAncestors(db, pk, head, EVERY, of), redone: [] };
 }
