@@ -1,7 +1,7 @@
 import { dropEnd, literal, mask, unquote } from "./phrase.ts";
 
 /** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
-const PLACE = "\uE002";
+export const PLACE = "\uE002";
 const FILE =
   "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+|\\w+\\s+(?=named|called))?(?:named\\s+|called\\s+)?";
 const CONTENT =
@@ -41,9 +41,13 @@ export function placeLast(instruction: string, path: string): string {
 /** What a file is to hold: what a sentence says of the file at `path`. Undefined where it says nothing of that. */
 export function readContent(said: string, path: string | undefined): string | undefined {
   if (path === undefined) return findClean(said, said);
-  const spelled = new RegExp(`(?<![\\p{L}\\p{N}_./-])["'\`“]?${literal(path)}["'\`”]?(?![\\p{L}\\p{N}_/])`, "u");
-  const instruction = said.replace(spelled, PLACE);
+  const instruction = hidePlace(said, path);
   return findClean(instruction, instruction.slice(instruction.indexOf(PLACE) + 1))?.replaceAll(PLACE, path);
+}
+
+export function hidePlace(said: string, path: string): string {
+  const spelled = new RegExp(`(?<![\\p{L}\\p{N}_./-])["'\`“]?${literal(path)}["'\`”]?(?![\\p{L}\\p{N}_/])`, "u");
+  return said.replace(spelled, PLACE);
 }
 
 function findClean(instruction: string, afterPlace: string): string | undefined {

@@ -1,4 +1,4 @@
-import { type OfflineTool, wordsOf } from "./offline-tool.ts";
+import type { OfflineTool } from "./offline-tool.ts";
 
 /** What tools of a kind are called, the likeliest first. Matched against the name's words joined by spaces. */
 const NAMES = {
@@ -25,7 +25,7 @@ export type ToolUse = keyof typeof NAMES;
 
 export function findTool(tools: readonly OfflineTool[], use: ToolUse): OfflineTool | undefined {
   for (const pattern of NAMES[use]) {
-    const found = tools.find((tool) => pattern.test(wordsOf(tool.name).join(" ")));
+    const found = tools.find(({ words }) => pattern.test(words.join(" ")));
     if (found) return found;
   }
   return undefined;

@@ -19,6 +19,8 @@ export interface Schema {
 /** A tool as the offline model sees it: what a real model would be told of it. */
 export interface OfflineTool {
   readonly name: string;
+  /** Those of its name: told apart once, since every sentence is held against every tool. */
+  readonly words: readonly string[];
   readonly description: string;
   readonly schema: Schema;
 }
@@ -26,7 +28,9 @@ export interface OfflineTool {
 export function readTools(tools: readonly BindToolsInput[]): OfflineTool[] {
   return tools.flatMap((tool) => {
     const read = toFunction(tool);
-    return read?.name ? [{ name: read.name, description: read.description ?? "", schema: read.parameters ?? {} }] : [];
+    if (!read?.name) return [];
+    const { name, description = "", parameters = {} } = read;
+    return [{ name, words: wordsOf(name), description, schema: parameters }];
   });
 }
 

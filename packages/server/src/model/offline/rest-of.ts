@@ -1,4 +1,4 @@
-import { type OfflineTool, wordsOf } from "./offline-tool.ts";
+import type { OfflineTool } from "./offline-tool.ts";
 import { dropEnd, literal } from "./phrase.ts";
 
 const LEADING: readonly RegExp[] = [
@@ -30,8 +30,8 @@ export function restOf(instruction: string, tool: OfflineTool): string {
     .trim();
 }
 
-function afterName(instruction: string, { name }: OfflineTool): string {
-  const match = mentionOf(instruction, name);
+function afterName(instruction: string, tool: OfflineTool): string {
+  const match = mentionOf(instruction, tool);
   if (!match) return instruction;
   const again = new RegExp(`\\s+(?:using|with|via|by)\\s+(?:the\\s+)?${literal(match[0])}(?:\\s+tool)?$`, "i");
   const after = dropEnd(instruction.slice(match.index + match[0].length)).replace(again, "");
@@ -47,8 +47,7 @@ function afterName(instruction: string, { name }: OfflineTool): string {
 }
 
 /** Where a text names a tool, in any of the ways a person would write it. */
-export function mentionOf(text: string, name: string): RegExpExecArray | null {
-  const words = wordsOf(name);
+export function mentionOf(text: string, { name, words }: OfflineTool): RegExpExecArray | null {
   // Most tools are not spoken of: patterns are made for those only that may be.
   if (!text.toLowerCase().includes(words.at(-1) ?? name.toLowerCase())) return null;
   const exact = new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, "i").exec(text);

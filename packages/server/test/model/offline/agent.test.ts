@@ -157,6 +157,11 @@ describe("asked to add to a file, the offline model keeps what is there", () => 
     ["touch notes.txt", "hello\nworld"],
     ["create notes.txt containing x if it doesn't exist", "hello\nworld"],
     ["add a line to notes.txt", "hello\nworld"],
+    ["Add 'see you at the end of the day' to notes.txt", "hello\nworld\nsee you at the end of the day"],
+    ["Add meet me after lunch to notes.txt", "hello\nworld\nmeet me after lunch"],
+    ["Create notes.txt containing start at the beginning", "start at the beginning"],
+    ["Write clear words to notes.txt", "clear words"],
+    ["read the empty notes.txt", "hello\nworld"],
   ])("%s", async (request, after) => expect((await added("hello\nworld", request)).notes).toBe(after));
 
   test.each([
@@ -171,6 +176,10 @@ describe("asked to add to a file, the offline model keeps what is there", () => 
     const { notes } = await added(before, "add the line x to notes.txt");
     if (after instanceof RegExp) expect(notes).toMatch(after);
     else expect(notes).toBe(after);
+  });
+
+  test("and makes a file that is not there with no more than was asked for", async () => {
+    expect((await added(undefined, "create notes.txt containing x if it doesn't exist")).notes).toBe("x");
   });
 
   test("and leaves a file that it can't see the whole of, and says so", async () => {

@@ -17,7 +17,7 @@ export const inventoryAnswer: Intent = (instruction, turn) => {
     const skills = readSkills(turn).map(({ name, description }) => (description ? `${name} (${description})` : name));
     return say(named("skills", skills));
   }
-  const tool = ABOUT.test(instruction) ? turn.tools.find(({ name }) => mentionOf(instruction, name)) : undefined;
+  const tool = ABOUT.test(instruction) ? turn.tools.find((each) => mentionOf(instruction, each)) : undefined;
   if (tool && /\btool\b|[_]/i.test(instruction)) return say(`${tool.name}: ${tool.description}`);
   if (asked && /\b(?:tools?|functions?)\b|\bwhat can you do\b/i.test(instruction)) {
     return say(

@@ -1,18 +1,27 @@
-import { placeLast, readContent } from "../file-content.ts";
+import { hidePlace, PLACE, placeLast, readContent } from "../file-content.ts";
 import { editFile, readFile, writeFile } from "../file-tools.ts";
 import { firstVerb } from "../first-verb.ts";
-import { unquote } from "../phrase.ts";
+import { mask, POLITE, unquote } from "../phrase.ts";
 import { changeLines, readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { ToolResult, Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const NEW_FILE = /\b(?:add|insert)\s+(?:an?\s+|the\s+)?(?:new\s+|empty\s+)*(?:text\s+)?file\b/i;
-const ANOTHER = /\b(?:another|one more|(?:a|the) new|an extra)\s+(?:line|entry|sentence|item|paragraph)\b/i;
-const END = /\s*\b(?:to|at|on|in|into)\s+(?:the\s+)?(?:very\s+)?(?:end|bottom)\b(?:\s+of\b)?/i;
-const START = /\s*\b(?:to|at|on|in|into)\s+(?:the\s+)?(?:very\s+)?(?:top|beginning|start|front)\b(?:\s+of\b)?/i;
-const BESIDE =
-  /\s+(?:right\s+)?(after|below|under|before|above)\s+(?:the\s+)?(?:line\s+|word\s+|text\s+)?(["'`“][^"'`”]+["'`”]|\S+)(?=\s+(?:in|of|to)\b|\s*$)/i;
+const PUT = new RegExp(`^\\s*${POLITE}(?:put|write|place|type)\\b`, "i");
+const ANOTHER =
+  /^\W*(?:\w+\s+){1,4}?(?:another|one more|(?:a|the) new|an extra)\s+(?:line|entry|sentence|item|paragraph)\b/i;
+// Only next to the file, or at the end: "at the end of the day" may be what is to be added.
+const PLACE_OF = `(?:\\s+of(?=\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})|(?=\\s+to\\s+${PLACE})|(?=[.!]?$))`;
+const END = new RegExp(`\\s*\\b(?:to|at|on|in|into)\\s+(?:the\\s+)?(?:very\\s+)?(?:end|bottom)${PLACE_OF}`, "i");
+const START = new RegExp(
+  `\\s*\\b(?:to|at|on|in|into)\\s+(?:the\\s+)?(?:very\\s+)?(?:top|beginning|start|front)${PLACE_OF}`,
+  "i",
+);
+const BESIDE = new RegExp(
+  `\\s+(?:right\\s+)?(after|below|under|before|above)\\s+(?:the\\s+)?(?:line\\s+|word\\s+|text\\s+)?(\\S+)(?=\\s+(?:in|of)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
+  "i",
+);
 /** A file that is longer is left as it is. */
 const MAX_LINES = 100_000;
 
@@ -25,39 +34,38 @@ interface Addition {
 /** A text to be added to a file that stays otherwise as it is: what is there is read first. */
 export const addToFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
-  if (path === undefined) return undefined;
-  const order = placeLast(instruction, path);
-  if (!isAddition(order)) return undefined;
-  const addition = readAddition(order, path);
+  const addition = path === undefined ? undefined : readAddition(placeLast(instruction, path), path);
+  if (path === undefined || !addition) return undefined;
   if (addition.text === "") return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
   const read = readFile(path, turn, MAX_LINES);
   if (!read) return say(`I can't add to ${path}: no tool here reads files.`);
   return [...read, ...followUp((result) => addTo(path, addition, result, turn))];
 };
 
-function isAddition(instruction: string): boolean {
-  const verb = firstVerb(instruction);
-  if (verb === "add") return !NEW_FILE.test(instruction);
-  return verb === "write" && [END, START, ANOTHER].some((form) => form.test(instruction));
-}
-
-function readAddition(instruction: string, path: string): Addition {
-  const beside = BESIDE.exec(instruction);
-  const neighbour = unquote(beside?.[2] ?? "");
-  const isFirst = START.test(instruction) || /\bprepend\b/i.test(instruction);
-  const order = instruction
+function readAddition(instruction: string, path: string): Addition | undefined {
+  const { text, reveal } = mask(hidePlace(instruction, path));
+  const isPut = PUT.test(text) && [END, START, ANOTHER].some((form) => form.test(text));
+  if (!isPut && (firstVerb(instruction) !== "add" || NEW_FILE.test(text))) return undefined;
+  const order = text
     .replace(BESIDE, "")
     .replace(END, " to")
     .replace(START, " to")
     .replace(/\bto\s+to\b/i, "to");
-  const rest = order.slice(order.indexOf(path) + path.length);
+  const said = reveal(order).replace(PLACE, () => path);
+  const rest = said.slice(said.indexOf(path) + path.length);
   return {
-    text: readContent(order, path) ?? unquote(rest.replace(/^["'`”]?\s*(?:the (?:line|text|word)s?\s+)?/i, "")),
-    above: (lines) => {
-      if (!beside) return isFirst ? 0 : lines.length;
-      const at = lines.findIndex((line) => line.includes(neighbour));
-      return at === -1 || /before|above/i.test(beside[1] ?? "") ? at : at + 1;
-    },
+    text: readContent(said, path) ?? unquote(rest.replace(/^["'`”]?\s*(?:the (?:line|text|word)s?\s+)?/i, "")),
+    above: lineFinder(text, reveal),
+  };
+}
+
+function lineFinder(text: string, reveal: (part: string) => string): Addition["above"] {
+  const [beside, where = "", neighbour = ""] = BESIDE.exec(text) ?? [];
+  const isFirst = START.test(text) || /\bprepend\b/i.test(text);
+  return (lines) => {
+    if (beside === undefined) return isFirst ? 0 : lines.length;
+    const at = lines.findIndex((line) => line.includes(unquote(reveal(neighbour))));
+    return at === -1 || /before|above/i.test(where) ? at : at + 1;
   };
 }
 

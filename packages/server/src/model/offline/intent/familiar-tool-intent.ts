@@ -25,15 +25,15 @@ export const familiarToolIntent: Intent = (instruction, turn) => {
   return meant && callTool(meant, fillArguments(meant, about(instruction, meant), turn));
 };
 
-function isMeant({ name, schema }: OfflineTool, said: ReadonlySet<string>): boolean {
+function isMeant({ words, schema }: OfflineTool, said: ReadonlySet<string>): boolean {
   if ("subagent_type" in (schema.properties ?? {})) return false;
-  const telling = wordsOf(name).filter((word) => word.length > 2 && !VAGUE.has(word));
+  const telling = words.filter((word) => word.length > 2 && !VAGUE.has(word));
   return telling.length > 0 && telling.every((word) => said.has(stem(word)));
 }
 
 // What an unnamed tool is to work on comes after the words that gave it away.
-function about(instruction: string, { name }: OfflineTool): string {
-  const telling = wordsOf(name).filter((word) => !VAGUE.has(word));
+function about(instruction: string, { name, words }: OfflineTool): string {
+  const telling = words.filter((word) => !VAGUE.has(word));
   const last = Math.max(...telling.map((word) => endOf(instruction, stem(word))));
   const after = instruction
     .slice(last)

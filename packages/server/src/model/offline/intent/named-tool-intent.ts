@@ -1,6 +1,6 @@
 import { eachFile } from "../each-file.ts";
 import { fillArguments } from "../fill-arguments.ts";
-import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
+import { type OfflineTool, requiredNames } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
 import { mentionOf, restOf } from "../rest-of.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
@@ -48,7 +48,7 @@ export function listTools(tools: readonly OfflineTool[]): string {
 }
 
 function isAskedFor(instruction: string, tool: OfflineTool): boolean {
-  const match = mentionOf(instruction, tool.name);
+  const match = mentionOf(instruction, tool);
   if (!match) return false;
   const before = instruction.slice(0, match.index);
   const after = instruction.slice(match.index + match[0].length);
@@ -66,9 +66,9 @@ export const leadingToolIntent: Intent = (instruction, turn) => {
   return tool && callNamed(tool, instruction, turn);
 };
 
-function isLeading(instruction: string, { name, schema }: OfflineTool): boolean {
-  if ("subagent_type" in (schema.properties ?? {}) || wordsOf(name).length > 3) return false;
-  const match = mentionOf(instruction, name);
+function isLeading(instruction: string, tool: OfflineTool): boolean {
+  if ("subagent_type" in (tool.schema.properties ?? {}) || tool.words.length > 3) return false;
+  const match = mentionOf(instruction, tool);
   return match !== null && POLITE.test(instruction.slice(0, match.index));
 }
 

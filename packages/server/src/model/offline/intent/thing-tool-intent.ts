@@ -19,21 +19,21 @@ export const thingToolIntent: Intent = (instruction, turn) => {
   // Names of files say nothing of a kind.
   const said = wordsOf(mask(instruction).text.replace(/\S*[./]\S+/g, " "));
   const verb = said.find((word) => Object.values(VERBS).some((words) => words.includes(word)));
-  const kinds = Object.keys(VERBS).filter((kind) => VERBS[kind]?.includes(verb ?? ""));
+  if (verb === undefined) return undefined;
+  const kinds = Object.keys(VERBS).filter((kind) => VERBS[kind]?.includes(verb));
   const ofThing = turn.tools.filter((tool) => isSpokenOf(tool, said));
   if (ofThing.length < 2) return undefined;
   const tools = ofThing.filter((tool) => kinds.some((kind) => does(tool, kind)));
   // "Show me the artifacts" is a list, "show me the artifact" is one.
-  const tool = tools.find((each) => isPlural(each, said) === isPlural(each, wordsOf(each.name))) ?? tools[0];
+  const tool = tools.find((each) => isPlural(each, said) === isPlural(each, each.words)) ?? tools[0];
   return tool && callTool(tool, fillArguments(tool, instruction, turn));
 };
 
-function does({ name }: OfflineTool, kind: string): boolean {
-  return wordsOf(name).some((word) => VERBS[kind]?.[0] === word || (kind !== "list" && VERBS[kind]?.includes(word)));
+function does({ words }: OfflineTool, kind: string): boolean {
+  return words.some((word) => VERBS[kind]?.[0] === word || (kind !== "list" && VERBS[kind]?.includes(word)));
 }
 
-function thingOf({ name }: OfflineTool): string {
-  const words = wordsOf(name);
+function thingOf({ words }: OfflineTool): string {
   return words.length > 1 ? singular(words.at(-1) ?? "") : "";
 }
 

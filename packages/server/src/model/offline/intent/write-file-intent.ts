@@ -1,16 +1,20 @@
 import { placeLast, readContent } from "../file-content.ts";
 import { readFile, writeFile } from "../file-tools.ts";
-import { mask, unquote } from "../phrase.ts";
+import { mask, POLITE, unquote } from "../phrase.ts";
 import { readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const VERB =
-  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|clear|empty|wipe|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything)\b|\bshould\s+(?:contain|say|read)\b/i;
+  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything)\b|\bshould\s+(?:contain|say|read)\b/i;
 const ELSEWHERE =
   /\b(?:todo list|folder|directory)\b|\breplace\b(?!\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text|everything)\s+(?:of|in))/i;
-const ONLY_IF_MISSING = /^\s*touch\b|\b(?:if|unless)\b.*\bexists?\b|\bmake sure\b.*\bexists?\b/i;
+/** "if it doesn't exist": what is there is not written over. */
+const IF_MISSING =
+  /,?\s+(?:if|unless)\s+(?:it|the file|there)\s+(?:does(?:n't| not)\s+(?:already\s+|yet\s+)?exist|is(?:n't| not) there|already exists|exists)(?:\s+(?:yet|already))?[.!]?$/i;
+const TOUCH = new RegExp(`^\\s*${POLITE}(?:touch|make sure)\\b`, "i");
+const WIPE = new RegExp(`^\\s*${POLITE}(?:empty|clear|wipe)\\b`, "i");
 /** What somebody would have to think of; its words are not its text. */
 const TO_BE_MADE_UP =
   /^(?:its|their|the)\s+contents?$|^(?:an?|some|the)\s+(?:\w+\s+)?(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation|output of|result of)\b/i;
@@ -21,7 +25,7 @@ const SAYING_NOTHING = new Set(
   ),
 );
 const EMPTIED =
-  /\b(?:empty|blank|clear|wipe)\b|\b(?:delete|remove|erase)\s+(?:everything|all(?:\s+(?:the\s+|of\s+the\s+)?(?:contents?|text|lines))?)\s+(?:of|from|in)\b/i;
+  /\b(?:empty|blank)\s+(?:(?:\w+\s+)?files?\b|$)|\b(?:delete|remove|erase)\s+(?:everything|all(?:\s+(?:the\s+|of\s+the\s+)?(?:contents?|text|lines))?)\s+(?:of|from|in)\b/i;
 const PRINTS =
   /^(?:that|which|to)\s+(?:just\s+|only\s+)?(?:prints?|outputs?|echo(?:es)?|logs?|says?)\s+(?:out\s+)?([\s\S]+?)[.!]?$/i;
 const PRINTING: Readonly<Record<string, (text: string) => string>> = {
@@ -36,18 +40,19 @@ const PRINTING: Readonly<Record<string, (text: string) => string>> = {
 /** A file to make, with what it is to hold. Without a word about that it is empty. */
 export const writeFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
-  if (path === undefined || !VERB.test(instruction) || ELSEWHERE.test(instruction)) return undefined;
-  const content = contentFor(instruction, path);
+  if (path === undefined || ELSEWHERE.test(instruction)) return undefined;
+  if (!VERB.test(instruction) && !WIPE.test(instruction)) return undefined;
+  const content = contentFor(instruction.replace(IF_MISSING, ""), path);
   if (content === undefined)
     return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing hello`);
   const write = writeFile(path, content, turn) ?? say(`I can't write ${path}: no tool here writes files.`);
-  return ONLY_IF_MISSING.test(instruction) ? (unlessThere(path, write, turn) ?? write) : write;
+  return TOUCH.test(instruction) || IF_MISSING.test(instruction) ? (unlessThere(path, write, turn) ?? write) : write;
 };
 
 /** Undefined: it is described rather than given, and an empty file would be a lie. */
 function contentFor(instruction: string, path: string): string | undefined {
   const [before = "", ...rest] = instruction.split(path);
-  if (EMPTIED.test(mask(before).text)) return "";
+  if (WIPE.test(before) || EMPTIED.test(mask(before).text)) return "";
   const after = rest.join(path).replace(/^["'`”]?\s*/, "");
   const printed = PRINTS.exec(after)?.[1];
   const printing = PRINTING[path.split(".").at(-1) ?? ""];
