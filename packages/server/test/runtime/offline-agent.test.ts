@@ -96,6 +96,19 @@ describe("the default agent with the offline model", () => {
     expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok" }]);
   });
 
+  it("adds to a file, made first if need be, and keeps what is there", async () => {
+    const started = await start();
+    const notes = () => readFileSync(join(started.folder, "notes.txt"), "utf8");
+    await say(started, "Add the line 'hello' to notes.txt");
+    expect(notes()).toBe("hello");
+    await say(started, 'put a line saying "bye" at the end of notes.txt');
+    expect(notes()).toBe("hello\nbye");
+    await say(started, "rename notes.txt to other.txt");
+    expect(readFileSync(join(started.folder, "other.txt"), "utf8")).toBe("hello\nbye");
+    const found = await say(started, "search for bye in other.txt");
+    expect(JSON.stringify(dataOf(found, "tool_result"))).toContain("other.txt");
+  });
+
   it("lists files and runs a command, with its true exit code", async () => {
     const started = await start();
     await say(started, "Create a file named a.txt containing exactly the word x");
