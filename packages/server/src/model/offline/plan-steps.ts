@@ -87,7 +87,7 @@ export function planSteps(turn: Turn): readonly Step[] {
 }
 
 const CHANGES =
-  /\b(?:create|write|save|append|edit|replace|change|delete|remove|rename|move|run|execute|install|make|build|fix|add|send|update|deploy|plan)\b/i;
+  /\b(?:create|write|overwrite|save|put|append|insert|prepend|edit|replace|change|delete|remove|rename|move|copy|touch|clear|run|execute|install|make|build|fix|add|send|update|deploy|plan)\b/i;
 
 /** In plan mode there is a tool that shows the plan: what would change something goes through it, sentence by sentence. */
 function proposePlan(turn: Turn): readonly Step[] | undefined {
