@@ -81,14 +81,15 @@ function* readAncestry({ db }: SqlContext, thread: number, head: string): Tx<Ste
     {
       sql: placeholders(
         db.dialect,
-        `with recursive chain (checkpoint_id, parent_id, body, metadata, depth) as (
-           select checkpoint_id, parent_id, body, metadata, 0 from checkpoints where thread = ? and ns = '' and checkpoint_id = ?
+        // The thread is carried along, as in `readAncestors`.
+        `with recursive chain (thread, checkpoint_id, parent_id, body, metadata, depth) as (
+           select thread, checkpoint_id, parent_id, body, metadata, 0 from checkpoints where thread = ? and ns = '' and checkpoint_id = ?
            union all
-           select p.checkpoint_id, p.parent_id, p.body, p.metadata, chain.depth + 1
-           from chain join checkpoints p on p.thread = ? and p.ns = '' and p.checkpoint_id = chain.parent_id)
+           select p.thread, p.checkpoint_id, p.parent_id, p.body, p.metadata, chain.depth + 1
+           from chain join checkpoints p on p.thread = chain.thread and p.ns = '' and p.checkpoint_id = chain.parent_id)
          select checkpoint_id, body, metadata from chain order by depth desc`,
       ),
-      params: [thread, head, thread],
+      params: [thread, head],
     },
   ];
   return (found?.rows ?? []).map((row) => {
