@@ -125,7 +125,10 @@ export interface SandboxFiles {
    * pattern without `/` matches names at any depth. Symbolic links to folders are not entered.
    */
   glob(pattern: string, options?: SearchOptions): Promise<FileSearch>;
-  /** Lines that contain `text` as it is (no pattern: a model's pattern could keep the server busy for hours). */
+  /**
+   * Lines that contain `text` as it is (no pattern: a model's pattern could keep the server busy for hours). `path` may be
+   * a file.
+   */
   grep(text: string, options?: GrepOptions): Promise<GrepSearch>;
   /**
    * A folder with all that is in it; a link itself, not what it leads to. The root stays, and so does a folder that holds

@@ -368,6 +368,10 @@ export function sandboxContract(
         ],
         truncated: false,
       });
+      const inOne = await sandbox.files.grep("TODO", { path: "src/deep/d.md" });
+      expect(inOne.matches).toEqual([{ path: "src/deep/d.md", line: 1, text: "// TODO src/deep/d.md" }]);
+      expect((await sandbox.files.grep("TODO", { path: "src/deep/d.md", glob: "*.ts" })).matches).toEqual([]);
+      expect(await found("*.ts", "src/b.ts")).toEqual(["src/b.ts"]);
       expect((await sandbox.files.grep("x.*y", { limit: 2 })).matches).toHaveLength(2);
       expect(await sandbox.files.grep("x.*y", { limit: 2 })).toMatchObject({ truncated: true });
       expect(await sandbox.files.glob("**", { limit: 1 })).toMatchObject({ truncated: true });

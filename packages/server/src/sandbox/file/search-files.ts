@@ -53,6 +53,7 @@ export function createSearch(context: SearchContext): Pick<SandboxFiles, "glob" 
   };
 }
 
+/** Of a file, itself: models name one as often as a folder. */
 async function* matchingFiles({ root, hidden }: SearchContext, place: Place, matches: (path: string) => boolean) {
   const prefix = place.path === "" ? "" : `${place.path}/`;
   const identities = await identify(hidden);
@@ -62,6 +63,11 @@ async function* matchingFiles({ root, hidden }: SearchContext, place: Place, mat
     const stats = await lstat(entryOf(entry.folder, entry.name), { bigint: true }).catch(undefinedIfMissing);
     return stats === undefined || identities.has(identityOf(stats));
   };
+  const found = await lstat(entryOf(place.folder, place.name)).catch(undefinedIfMissing);
+  if (found?.isFile()) {
+    if (matches(place.name) && !(await isHidden(place))) yield place;
+    return;
+  }
   const folder = await openFolderIn(place.folder, place.name);
   try {
     for await (const file of scanFolder(folder)) {
