@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../../thread/bench/statistics.ts";
 import { sampleDiskFloor } from "./disk-floor.ts";
 import type { Side, Workload } from "./workload.ts";
@@ -10,8 +11,10 @@ export interface Sample {
   workload: Workload;
   threads: number;
   runs_per_second: number;
-  /** Median of the runs; at one thread: of an idle machine. */
+  /** Median of the runs, one right after the other. */
   first_token_ms: number;
+  /** The same where each run comes to a process that has rested; only measured at one thread. */
+  idle_first_token_ms: number | null;
   commits_per_run: number;
   /** Of this process, which holds both sides; commits wait outside of it. */
   cpu_ms_per_run: number;
@@ -62,6 +65,20 @@ async function warmUp(side: Side, workload: Workload): Promise<void> {
   await Promise.all(Array.from({ length: WARM_UPS_AT_ONCE }, lane));
 }
 
+/** So many messages come in a round to a process that has rested for so long. A person writes at most that often. */
+const IDLE_RUNS = 12;
+const REST_MS = 150;
+
+async function measureIdle(side: Side, workload: Workload): Promise<number> {
+  await side.prepare(IDLE_RUNS);
+  const firsts: number[] = [];
+  for (let n = 0; n < IDLE_RUNS; n++) {
+    await delay(REST_MS);
+    firsts.push(await side.run(workload));
+  }
+  return median(firsts);
+}
+
 async function measure(side: Side, workload: Workload, threads: number) {
   const runs = RUNS[threads] ?? threads * 2;
   const firsts: number[] = [];
@@ -73,10 +90,13 @@ async function measure(side: Side, workload: Workload, threads: number) {
   const [commits, cpu, start] = [side.commits(), process.cpuUsage(), performance.now()];
   await Promise.all(Array.from({ length: threads }, lane));
   const { user, system } = process.cpuUsage(cpu);
+  const took = performance.now() - start;
+  const commits_per_run = (side.commits() - commits) / runs;
   return {
-    runs_per_second: (runs / (performance.now() - start)) * 1_000,
+    runs_per_second: (runs / took) * 1_000,
     first_token_ms: median(firsts),
-    commits_per_run: (side.commits() - commits) / runs,
+    idle_first_token_ms: threads === 1 ? await measureIdle(side, workload) : null,
+    commits_per_run,
     cpu_ms_per_run: (user + system) / 1_000 / runs,
   };
 }

@@ -16,13 +16,14 @@ export function writeReport(folder: string, summary: Summary): void {
 
 function cellTable({ cells }: Summary): Table {
   return {
-    head: ["run", "threads at once", "side", "runs/s", "first token ms", "commits/run", "CPU ms/run"],
+    head: ["run", "threads at once", "side", "runs/s", "first token ms", "at idle ms", "commits/run", "CPU ms/run"],
     rows: cells.map((cell) => [
       cell.workload,
       String(cell.threads),
       cell.side,
       number(cell.runs_per_second),
       number(cell.first_token_ms),
+      number(cell.idle_first_token_ms),
       cell.commits_per_run === 0 ? "–" : number(cell.commits_per_run),
       number(cell.cpu_ms_per_run),
     ]),
@@ -70,6 +71,8 @@ of the ratios within a round.
 
 - answer: “${WORKLOADS.answer}”, one model call.
 - tool: “${WORKLOADS.tool}”, two model calls and a tool call.
+- first token: from the message to its first word, one run right after the other. At idle: each after 150 ms of rest, in which a
+  processor forgets what it had at hand and slows down; so a message comes to a server that has nothing else to do.
 - commits: those that waited for the disk. At many threads at once they share commits.
 - net of disk: the ratio without commits × the floor below.
 
