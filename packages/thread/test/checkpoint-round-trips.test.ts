@@ -2,9 +2,11 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createAgent, fakeModel, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { LEASE } from "../src/checkpoint/lease.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
 import { createMessageStore } from "../src/sql/message-store.ts";
+import { createRunStore } from "../src/sql/run-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
 
@@ -119,5 +121,47 @@ describe.each(savers)("flights to the database on $name", ({ run }) => {
       const fourth = await put(saver, third, { messages: [...list, new HumanMessage("The end")] }, options);
       expect((await read(another(), fourth))?.["messages"]).toHaveLength(503);
     }, watched);
+  });
+
+  it("a thread that was empty when it was claimed is not read to find that out, and only once taken for it", () => {
+    let reads = 0;
+    const counted = (db: Database): Database => ({
+      ...db,
+      readAll: (...read) => {
+        reads++;
+        return db.readAll(...read);
+      },
+    });
+    return run(async ({ ctx, saver, another }) => {
+      const runs = createRunStore(ctx);
+      const begin = async () => {
+        const { id: session_id } = await createSessionStore(ctx).createSession({});
+        const { claimed } = await runs.createRun({ session_id, claim: { owner: "worker", lease_ms: 60_000 } });
+        if (!claimed) throw new Error("a run of a free session was not begun");
+        const lease = { run_id: claimed.run_id, epoch: claimed.epoch, empty_session: session_id };
+        const signal = new AbortController().signal;
+        return { thread_id: claimed.thread_id, options: { configurable: { [LEASE]: lease }, signal } };
+      };
+      const { thread_id, options } = await begin();
+      const config = { ...options, configurable: { thread_id, ...options.configurable } };
+      reads = 0;
+      expect(await saver.getTuple(config)).toBeUndefined();
+      const first = await put(saver, thread_id, { messages: [new HumanMessage({ id: "1", content: "Hi" })] }, options);
+      expect(reads).toBe(0);
+      expect((await saver.getTuple(config))?.checkpoint.id).toBe(first.checkpoint.id);
+      expect(reads).toBeGreaterThan(0);
+
+      const wrong = await begin();
+      await put(another(), wrong.thread_id, { messages: [] });
+      expect(
+        await saver.getTuple({
+          ...wrong.options,
+          configurable: { thread_id: wrong.thread_id, ...wrong.options.configurable },
+        }),
+      ).toBeUndefined();
+      await expect(put(saver, wrong.thread_id, { messages: [] }, wrong.options)).rejects.toMatchObject({
+        code: "concurrent_writer",
+      });
+    }, counted);
   });
 });

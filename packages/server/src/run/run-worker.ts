@@ -70,7 +70,12 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
   const stop = new AbortController();
   const drain = new AbortController();
   const { run_id, epoch, run } = claimed;
-  const lease: WriterLease = { run_id, epoch, lost: (error) => stop.abort(error) };
+  const lease: WriterLease = {
+    run_id,
+    epoch,
+    lost: (error) => stop.abort(error),
+    ...(run.checkpoint_id === null && { empty_session: run.session_id }),
+  };
   const heartbeat = startHeartbeat({
     storage: options.storage,
     lease,

@@ -14,7 +14,7 @@ import {
 import type { NewEvent } from "../event-log.ts";
 import type { SqlContext } from "../sql/context.ts";
 import { bodyJson, encodeBody } from "./checkpoint-body.ts";
-import { missing, placeOf, requirePlace, requireThreadId, threadIdOf } from "./checkpoint-place.ts";
+import { missing, type Place, placeOf, requirePlace, requireThreadId, threadIdOf } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";
 import { deleteThread } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
@@ -65,10 +65,11 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     if (!place) return undefined;
     const writer = writerOf(config);
     // What is on its way is part of where the thread stands. If that fails, its writer was told, and begins anew here.
-    if (writer.lease?.pipelined) await Promise.allSettled([this.#thread(place.thread_id).settled(writer)]);
-    const tuple = await readThread(this.#ctx.db, this.#thread(place.thread_id), place);
+    const thread = this.#thread(place.thread_id);
+    if (writer.lease?.pipelined) await Promise.allSettled([thread.settled(writer)]);
+    const tuple = isEmpty(thread, place, writer) ? undefined : await readThread(this.#ctx.db, thread, place);
     if (place.ns !== "") return tuple;
-    this.#thread(place.thread_id).welcome(writer);
+    thread.welcome(writer);
     // Whoever asks for the newest means to go on from it; whoever names one means to branch.
     const newest = place.checkpoint_id === undefined;
     if (newest) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
@@ -247,6 +248,11 @@ export class CheckpointSaver extends BaseCheckpointSaver {
 function isPipelined({ lease }: Writer, ns: string, checkpoint: Checkpoint): boolean {
   const pipelined = lease?.pipelined ?? false;
   return typeof pipelined === "boolean" ? pipelined : ns === "" && pipelined(checkpoint);
+}
+
+function isEmpty(thread: ThreadWriter, { ns, checkpoint_id }: Place, { lease }: Writer): boolean {
+  if (lease?.empty_session === undefined || ns !== "" || checkpoint_id !== undefined) return false;
+  return thread.beginEmpty(lease.empty_session);
 }
 
 function urgencyOf(checkpoint: Checkpoint, ns: string, writer: Writer, config: RunnableConfig): Urgency {

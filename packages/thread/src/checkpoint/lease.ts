@@ -16,6 +16,11 @@ export interface WriterLease {
   run_id: string;
   epoch: number;
   /**
+   * The session of a thread that had no checkpoint when the run was claimed. Nobody else may have put one there since, so
+   * what has to be known of it is not read; should somebody have done so all the same, the run's first checkpoint is refused.
+   */
+  empty_session?: string;
+  /**
    * `put` resolves once the checkpoint is encoded and on its way, in order with everything else under this lease, rather
    * than when it is durable. Whoever sets this waits for `CheckpointSaver.flush` before anything that can't be undone: a
    * tool, an answer to the outside, the run's end. A function tells it of each root checkpoint by itself; pending writes are

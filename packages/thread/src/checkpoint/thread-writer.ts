@@ -91,6 +91,16 @@ export class ThreadWriter implements LeasedWrites {
     this.#channels.set(`${ns}\0${checkpoint_id}`, channels);
   }
 
+  /** Takes the word of whoever claimed it that nothing was ever put into it; false if more is known. */
+  beginEmpty(session_id: string): boolean {
+    if (this.head !== undefined || !this.isIdle) return false;
+    this.head = null;
+    this.messages = [];
+    this.session_id = session_id;
+    this.#exists = true;
+    return true;
+  }
+
   async findSession(): Promise<string | null> {
     const [found] = await this.#ctx.db.readAll([this.selectSession()]);
     return this.noteSession(found);
