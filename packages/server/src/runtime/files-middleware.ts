@@ -15,16 +15,21 @@ export function createFilesMiddleware(backend: SandboxBackendProtocolV2) {
   const { beforeAgent: _, wrapModelCall, ...files } = createFilesystemMiddleware({ backend });
   type Wrap = NonNullable<typeof wrapModelCall>;
   const wrap: Wrap = async (request, handler) => {
+    // Of a long conversation with none, a promise for each message would take longer than all else that is done here.
+    if (!request.messages.some(isTooLong)) return (wrapModelCall as Wrap)(request, handler);
     const messages = await Promise.all(request.messages.map((message) => keptInFile(backend, message)));
     return (wrapModelCall as Wrap)({ ...request, messages }, handler);
   };
   return { ...files, wrapModelCall: wrap };
 }
 
+function isTooLong(message: BaseMessage): message is HumanMessage {
+  return HumanMessage.isInstance(message) && message.text.length > LONGEST_MESSAGE;
+}
+
 /** Marked, if it is too long and its text could be written. */
 async function keptInFile(backend: SandboxBackendProtocolV2, message: BaseMessage): Promise<BaseMessage> {
-  if (!HumanMessage.isInstance(message) || message.text.length <= LONGEST_MESSAGE) return message;
-  if (KEPT_IN in message.additional_kwargs) return message;
+  if (!isTooLong(message) || KEPT_IN in message.additional_kwargs) return message;
   const { long_messages } = currentRun();
   let path = long_messages.get(message);
   if (path === undefined) {

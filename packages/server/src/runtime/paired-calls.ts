@@ -1,6 +1,7 @@
-import { AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import { type AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
+import { callsOf, openCalls } from "./open-calls.ts";
 import { closingResult } from "./settle-thread.ts";
 
 /**
@@ -26,22 +27,12 @@ export function createPairedCalls() {
 
 /** With a result right behind each call that has none, and without the results that have no call; undefined if all are in pairs. */
 export function paired(messages: readonly BaseMessage[]): BaseMessage[] | undefined {
+  const open = openCalls(messages);
   const called = new Set(messages.flatMap((message) => callsOf(message).map(({ id }) => id)));
-  const answered = new Set<string | undefined>();
-  const mended: BaseMessage[] = [];
-  let isWhole = true;
-  for (const message of messages.toReversed()) {
-    const isResult = ToolMessage.isInstance(message);
-    if (isResult) answered.add(message.tool_call_id);
-    const open = callsOf(message).filter(({ id }) => !answered.has(id));
-    const isOrphan = isResult && !called.has(message.tool_call_id);
-    if (open.length > 0 || isOrphan) isWhole = false;
-    mended.push(...open.toReversed().map(({ id = "", name }) => closingResult(id, name)));
-    if (!isOrphan) mended.push(message);
-  }
-  return isWhole ? undefined : mended.reverse();
-}
-
-function callsOf(message: BaseMessage) {
-  return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+  const kept = messages.filter((message) => !ToolMessage.isInstance(message) || called.has(message.tool_call_id));
+  if (open.size === 0 && kept.length === messages.length) return undefined;
+  return kept.flatMap((message) => [
+    message,
+    ...(open.get(message) ?? []).map(({ id = "", name }) => closingResult(id, name)),
+  ]);
 }

@@ -1,6 +1,7 @@
 import type { ToolCallRecord } from "@cognition/thread";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { messageIn, unpackResult } from "./journal-result.ts";
+import { openCalls } from "./open-calls.ts";
 import type { RunGraph } from "./run-graph.ts";
 
 interface Unfinished {
@@ -53,15 +54,8 @@ export function closingResults(messages: readonly BaseMessage[], calls: readonly
   // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
   const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
   const records = new Map(own.map((call) => [call.tool_call_id, call]));
-  return openCalls(messages).map(({ id, name }) => closingResult(id, name, records.get(id)));
-}
-
-function openCalls(messages: readonly BaseMessage[]): { id: string; name: string }[] {
-  const answered = new Set(messages.flatMap((m) => (ToolMessage.isInstance(m) ? m.tool_call_id : [])));
-  return messages
-    .flatMap((message) => (AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []))
-    .map(({ id = "", name }) => ({ id, name }))
-    .filter(({ id }) => !answered.has(id));
+  const open = [...openCalls(messages).values()].flat();
+  return open.map(({ id = "", name }) => closingResult(id, name, records.get(id)));
 }
 
 /** Of a call that nothing is recorded of, it was never started. */

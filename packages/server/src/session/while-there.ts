@@ -8,17 +8,14 @@ export async function whileThere<T>(
   scope: Scope | undefined,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const find = async () => {
-    const session = await storage.getSession(session_id, scope);
-    if (session) return session;
-    throw sessionNotFound(session_id);
-  };
-  const session = await find();
+  const session = await storage.getSession(session_id, scope);
+  if (!session) throw sessionNotFound(session_id);
   try {
     return await work(session);
   } catch (error) {
-    await find();
-    throw error;
+    // Where that can't be asked, what failed first is told.
+    const there = await storage.getSession(session_id, scope).catch(() => session);
+    throw there ? error : sessionNotFound(session_id);
   }
 }
 

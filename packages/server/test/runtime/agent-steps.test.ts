@@ -4,6 +4,7 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langcha
 import { createAgent, fakeModel } from "langchain";
 import { expect, it, onTestFinished } from "vitest";
 import { createPairedCalls, paired } from "../../src/runtime/paired-calls.ts";
+import { closingResults } from "../../src/runtime/settle-thread.ts";
 import { openai } from "../model/openai-server.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, say, startRuntime } from "./started-runtime.ts";
@@ -87,8 +88,14 @@ it.each([
   { given: [call("a", "b"), result("b"), hello], mended: ["a,b", "closed a", "result b", "hello"] },
   { given: [result("gone"), hello], mended: ["hello"] },
   { given: [result("a"), call("a")], mended: ["result a", "a", "closed a"] },
+  { given: [call("a"), result("a"), call("a"), hello], mended: ["a", "result a", "a", "closed a", "hello"] },
 ])("calls and results in pairs: $mended", ({ given, mended }) => {
   expect(shape(paired(given))).toEqual(mended);
+});
+
+it("a run that was stopped closes a call whose id an earlier one had too", () => {
+  const closing = closingResults([call("a"), result("a"), call("a", "b"), result("b")], []);
+  expect(shape(closing)).toEqual(["closed a"]);
 });
 
 it("what the model was spared is mended in the thread too, with its answer", async () => {
