@@ -9,8 +9,8 @@ import {
 } from "@cognition/contract";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { definitionHash } from "./agent-revision.ts";
-import type { StoredAgent } from "./agent-store.ts";
-import { type AgentSources, type AgentView, viewAgents } from "./agent-view.ts";
+import type { AgentStore, StoredAgent } from "./agent-store.ts";
+import type { AgentView, ViewAgents } from "./agent-view.ts";
 import { findFaults } from "./definition-check.ts";
 
 /** Writing through the API: always the definition of exactly one scope. Each gives the name it wrote. */
@@ -21,8 +21,7 @@ export interface AgentEditor {
   delete(name: string, scope?: Scope): Promise<void>;
 }
 
-export function createAgentEditor(sources: AgentSources): AgentEditor {
-  const { store } = sources;
+export function createAgentEditor(store: AgentStore, viewAgents: ViewAgents): AgentEditor {
   const findOwn = (name: string, scope: Scope) => store.findAgent(name, [scope]);
 
   async function put(definition: AgentDefinition, scope: Scope, view: AgentView, own: StoredAgent | null) {
@@ -33,7 +32,7 @@ export function createAgentEditor(sources: AgentSources): AgentEditor {
 
   return {
     async create({ idempotency_key: _, ...agent }, scope = {}) {
-      const view = await viewAgents(sources, scope);
+      const view = await viewAgents(scope);
       const taken = holderOf(agent.name, view) ?? ((await findOwn(agent.name, scope)) ? "another agent" : undefined);
       const stored = !taken && (await put({ ...agent, source: "api" }, scope, view, null));
       if (stored) return agent.name;
@@ -41,14 +40,14 @@ export function createAgentEditor(sources: AgentSources): AgentEditor {
     },
     async replace(name, agent, scope = {}) {
       parseInput(AgentName, name, "name"); // it may be a new one
-      const view = await viewAgents(sources, scope);
+      const view = await viewAgents(scope);
       const own = await findOwn(name, scope);
       if (!own) refuseHeld(name, view);
       if (await put({ ...agent, name, source: "api" }, scope, view, own)) return name;
       throw changedMeanwhile(name);
     },
     async update(name, patch, scope = {}) {
-      const view = await viewAgents(sources, scope);
+      const view = await viewAgents(scope);
       const own = await findOwn(name, scope);
       if (!own) throw notOwn(name, view);
       const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
@@ -56,7 +55,7 @@ export function createAgentEditor(sources: AgentSources): AgentEditor {
       throw changedMeanwhile(name);
     },
     async delete(name, scope = {}) {
-      if (!(await store.deleteAgent(name, scope))) throw notOwn(name, await viewAgents(sources, scope));
+      if (!(await store.deleteAgent(name, scope))) throw notOwn(name, await viewAgents(scope));
     },
   };
 }

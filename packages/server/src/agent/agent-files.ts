@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { createFileSet, type LoadedFile } from "../file/file-set.ts";
+import { whenChanged } from "../definition/when-changed.ts";
+import { createFileSet, type LoadedFile, type LoadedFiles } from "../file/file-set.ts";
 import { findByEnding } from "../file/find-files.ts";
 import { type Problem, toProblem } from "../file/problem.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -7,7 +8,7 @@ import { AGENT_FILE_ENDINGS, type AgentFile, parseAgentFile } from "./agent-file
 import { type DefinitionFault, findFaults, type KnownNames } from "./definition-check.ts";
 import { yamlError } from "./yaml-source.ts";
 
-interface AgentFilesState {
+export interface AgentFilesState {
   readonly definitions: readonly AgentDefinition[];
   readonly problems: readonly Problem[];
   /** Name to the file that defines it. */
@@ -15,7 +16,10 @@ interface AgentFilesState {
 }
 
 export interface AgentFiles {
-  /** As the files are now. `known` has everything but the agents of files, which may name each other. */
+  /**
+   * As the files are now. `known` has everything but the agents of files, which may name each other. The same object as
+   * before, if neither has changed.
+   */
   refresh(known: KnownNames): Promise<AgentFilesState>;
   close(): void;
 }
@@ -36,18 +40,19 @@ export function createAgentFiles(options: { root: string; onChange?: () => void 
   const files = createFileSet({ root, folder, find, parse: parseAgentFile, ...(onChange && { onChange }) });
   let inForce = new Map<string, Candidate>();
 
+  const settleAll = whenChanged((loaded: LoadedFiles<AgentFile>, known: KnownNames): AgentFilesState => {
+    const result = settle(loaded.files, inForce, known);
+    inForce = result.accepted;
+    const accepted = [...inForce.values()];
+    return {
+      definitions: accepted.map(({ definition }) => definition),
+      problems: [...loaded.problems, ...result.problems],
+      origins: new Map(accepted.map(({ definition, label }) => [definition.name, label])),
+    };
+  });
+
   return {
-    async refresh(known) {
-      const loaded = await files.refresh();
-      const result = settle(loaded.files, inForce, known);
-      inForce = result.accepted;
-      const accepted = [...inForce.values()];
-      return {
-        definitions: accepted.map(({ definition }) => definition),
-        problems: [...loaded.problems, ...result.problems],
-        origins: new Map(accepted.map(({ definition, label }) => [definition.name, label])),
-      };
-    },
+    refresh: async (known) => settleAll(await files.refresh(), known),
     close: () => files.close(),
   };
 }

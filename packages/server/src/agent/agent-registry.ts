@@ -11,7 +11,7 @@ import type { Problem } from "../file/problem.ts";
 import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
 import { createAgentEditor } from "./agent-editor.ts";
 import { withRevision } from "./agent-revision.ts";
-import { type AgentSources, type AgentView, viewAgents } from "./agent-view.ts";
+import { type AgentSources, type AgentView, createAgentViews } from "./agent-view.ts";
 import { planDelegation, requireSubagents } from "./delegation.ts";
 import { scopeKey } from "./scope-chain.ts";
 
@@ -53,6 +53,7 @@ const MAX_REMEMBERED = 10_000;
 
 export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   const { store } = sources;
+  const viewAgents = createAgentViews(sources);
   const saved = new Set<string>();
 
   async function keep(agent: ResolvedAgent, scope: Scope): Promise<ResolvedAgent> {
@@ -65,11 +66,11 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   }
 
   async function find(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
-    const view = await viewAgents(sources, scope);
+    const view = await viewAgents(scope);
     const definition = view.agents.get(name);
     if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
     requireSubagents(definition, view);
-    return withRevision(planDelegation(definition, view));
+    return resolvedIn(view, definition);
   }
 
   async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
@@ -77,18 +78,18 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   }
 
   async function show(scope?: Scope): Promise<Agent[]> {
-    const view = await viewAgents(sources, scope);
+    const view = await viewAgents(scope);
     return [...view.agents.values()].map((definition) => toAgent(definition, view)).sort(byName);
   }
 
   async function get(name: string, scope?: Scope): Promise<Agent> {
-    const view = await viewAgents(sources, scope);
+    const view = await viewAgents(scope);
     const definition = view.agents.get(name);
     if (definition) return toAgent(definition, view);
     throw new AppError("agent_not_found", `there is no agent "${name}"`);
   }
 
-  const editor = createAgentEditor(sources);
+  const editor = createAgentEditor(store, viewAgents);
   return {
     resolve: (name, scope = {}) => resolve(name, scope, false),
     resolveForSession: (name, scope = {}) => resolve(name, scope, true),
@@ -107,7 +108,7 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     replace: async (name, agent, scope) => get(await editor.replace(name, agent, scope), scope),
     update: async (name, patch, scope) => get(await editor.update(name, patch, scope), scope),
     delete: (name, scope) => editor.delete(name, scope),
-    problems: async () => [...(await viewAgents(sources)).problems],
+    problems: async () => [...(await viewAgents()).problems],
     close() {
       sources.files.close();
       sources.skills.close();
@@ -120,7 +121,18 @@ function byName(a: Agent, b: Agent): number {
 }
 
 function toAgent(definition: AgentDefinition, view: AgentView): Agent {
-  return { ...definition, revision: withRevision(planDelegation(definition, view)).revision };
+  return { ...definition, revision: resolvedIn(view, definition).revision };
+}
+
+/** Every message asks for its agent; as long as nothing has changed it is the same. */
+const resolved = new WeakMap<AgentView, Map<AgentDefinition, ResolvedAgent>>();
+
+function resolvedIn(view: AgentView, definition: AgentDefinition): ResolvedAgent {
+  const inView = resolved.get(view) ?? new Map<AgentDefinition, ResolvedAgent>();
+  resolved.set(view, inView);
+  const agent = inView.get(definition) ?? withRevision(planDelegation(definition, view));
+  inView.set(definition, agent);
+  return agent;
 }
 
 function unknownAgent(name: string, { agents }: AgentView, forSession: boolean): AppError {

@@ -1,14 +1,15 @@
 import type { Scope } from "@cognition/contract";
+import { whenChanged } from "../definition/when-changed.ts";
 import type { Problem } from "../file/problem.ts";
 import type { ToolSummary } from "../tool/tool.ts";
 import type { KnownTools } from "../tool/tool-registry.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import type { AgentFiles } from "./agent-files.ts";
+import type { AgentFiles, AgentFilesState } from "./agent-files.ts";
 import type { AgentStore, StoredAgent } from "./agent-store.ts";
 import { builtinAgents } from "./builtin-agents.ts";
 import type { KnownNames } from "./definition-check.ts";
 import { scopeChain, scopeKey } from "./scope-chain.ts";
-import type { SkillFiles } from "./skill-files.ts";
+import type { KnownSkills, SkillFiles } from "./skill-files.ts";
 
 export interface AgentSources {
   readonly store: AgentStore;
@@ -33,40 +34,89 @@ export interface AgentView {
   readonly problems: readonly Problem[];
 }
 
+/** The same object as before, if nothing has changed. */
+export type ViewAgents = (scope?: Scope) => Promise<AgentView>;
+
+/** Forgetting a scope's view costs making it once more. */
+const VIEWS_KEPT = 1_000;
+
+export function createAgentViews(sources: AgentSources): ViewAgents {
+  const views = new Map<string, ReturnType<typeof createView>>();
+  const commonFor = whenChanged((tools: KnownTools, skills: KnownSkills) => commonTo(sources, tools, skills));
+  const sharedFor = whenChanged(withProviders);
+
+  function viewOf(scope: Scope): ReturnType<typeof createView> {
+    const key = JSON.stringify(scope); // the order of its keys counts
+    const known = views.get(key);
+    if (known) return known;
+    if (views.size >= VIEWS_KEPT) views.delete(views.keys().next().value as string);
+    const view = createView(scope);
+    views.set(key, view);
+    return view;
+  }
+
+  return async (scope = {}) => {
+    const [tools, skills, stored, providers, shared] = await Promise.all([
+      sources.tools.known(),
+      sources.skills.refresh(),
+      sources.store.listAgents(scopeChain(scope)),
+      sources.providers(scope),
+      sources.providers({}),
+    ]);
+    const common = commonFor(tools, skills);
+    const files = await sources.files.refresh(sharedFor(common, shared.join(BETWEEN)));
+    return viewOf(scope)(common, stored, files, providers.join(BETWEEN));
+  };
+}
+
+/** No provider's id has one. */
+const BETWEEN = "\n";
+
+/** What every scope sees. */
+interface Common {
+  readonly tools: KnownTools;
+  readonly fixed: readonly AgentDefinition[];
+  readonly names: Omit<KnownNames, "providers">;
+  readonly problems: readonly Problem[];
+}
+
+function commonTo(sources: AgentSources, tools: KnownTools, { skills, problems }: KnownSkills): Common {
+  const fixed = [...builtinAgents([...tools.tools.values()]), ...sources.registered];
+  const names = {
+    hasTool: tools.has,
+    tools: [...tools.tools.keys()],
+    skills: skills.map(({ name }) => name),
+    agents: byName(fixed),
+    middleware: sources.middleware,
+  };
+  return { tools, fixed, names, problems };
+}
+
+function withProviders({ names }: Common, providers: string): KnownNames {
+  return { ...names, providers: providers === "" ? [] : providers.split(BETWEEN) };
+}
+
 /**
  * Who wins a name: built-in and registered agents, then the API's from the most specific scope outward, then files. The API
  * can't take a file's name, so both exist only when the file came later; the API's then stays in force, and the file is
  * reported.
  */
-export async function viewAgents(sources: AgentSources, scope: Scope = {}): Promise<AgentView> {
-  const chain = scopeChain(scope);
-  const [tools, skills, stored, providers, shared] = await Promise.all([
-    sources.tools.known(),
-    sources.skills.refresh(),
-    sources.store.listAgents(chain),
-    sources.providers(scope),
-    sources.providers({}),
-  ]);
-  const fixed = [...builtinAgents([...tools.tools.values()]), ...sources.registered];
-  const known: KnownNames = {
-    hasTool: (name) => tools.has(name),
-    tools: [...tools.tools.keys()],
-    skills: skills.skills.map(({ name }) => name),
-    agents: byName(fixed),
-    middleware: sources.middleware,
-    providers,
-  };
-  const files = await sources.files.refresh({ ...known, providers: shared });
-  const own = mostSpecific(stored, chain);
-  const agents = new Map([...byName(files.definitions), ...byName(own), ...byName(fixed)]);
-  return {
-    agents,
-    tools: tools.tools,
-    fixed: new Set(fixed.map(({ name }) => name)),
-    origins: files.origins,
-    known: { ...known, agents },
-    problems: [...skills.problems, ...files.problems, ...hiddenFiles(own, files.origins)],
-  };
+function createView(scope: Scope) {
+  return whenChanged(
+    (common: Common, stored: readonly StoredAgent[], files: AgentFilesState, providers: string): AgentView => {
+      const { fixed } = common;
+      const own = mostSpecific(stored, scopeChain(scope));
+      const agents = new Map([...byName(files.definitions), ...byName(own), ...byName(fixed)]);
+      return {
+        agents,
+        tools: common.tools.tools,
+        fixed: new Set(fixed.map(({ name }) => name)),
+        origins: files.origins,
+        known: { ...withProviders(common, providers), agents },
+        problems: [...common.problems, ...files.problems, ...hiddenFiles(own, files.origins)],
+      };
+    },
+  );
 }
 
 function byName(definitions: readonly AgentDefinition[]): Map<string, AgentDefinition> {

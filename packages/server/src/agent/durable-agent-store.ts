@@ -17,11 +17,15 @@ const REVISIONS_KEPT = 500;
 /** Agents in the storage. Lists may lag behind other nodes by `maxAgeMs`; a write always compares with what is stored. */
 export function createDurableAgentStore({ storage, ...options }: DurableAgentStoreOptions): AgentStore {
   const { agents, revisions } = storage;
-  const cache = createVersionedCache({ list: agents.listDefinitions, version: agents.definitionVersion, ...options });
+  const cache = createVersionedCache({
+    list: async (scopes) => (await agents.listDefinitions(scopes)).map(toAgent),
+    version: agents.definitionVersion,
+    ...options,
+  });
   const findRevision = rememberRevisions(revisions);
 
   return {
-    listAgents: async (scopes) => (await cache.list(scopes)).map(toAgent),
+    listAgents: cache.list,
     async findAgent(name, scopes) {
       for (const scope of scopes) {
         const found = await agents.findDefinition(name, scope);

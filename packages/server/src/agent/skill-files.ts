@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { AppError, MAX_TEXT_LENGTH, type Skill } from "@cognition/contract";
 import { z } from "zod";
-import { createFileSet, type SourceFile } from "../file/file-set.ts";
+import { whenChanged } from "../definition/when-changed.ts";
+import { createFileSet, type LoadedFiles, type SourceFile } from "../file/file-set.ts";
 import { findInEach } from "../file/find-files.ts";
 import { findInside } from "../file/path-inside.ts";
 import type { Problem } from "../file/problem.ts";
@@ -26,9 +27,17 @@ const SkillHead = z.looseObject({
   "allowed-tools": z.union([z.string(), z.array(z.string())], { error: "must be a list of tool names" }).optional(),
 });
 
+export interface KnownSkills {
+  readonly skills: readonly Skill[];
+  readonly problems: readonly Problem[];
+}
+
 export interface SkillFiles {
-  /** What an agent is told of each skill at first: name, description and where the rest is. */
-  refresh(): Promise<{ skills: Skill[]; problems: Problem[] }>;
+  /**
+   * What an agent is told of each skill at first: name, description and where the rest is. The same object as before, if
+   * nothing has changed.
+   */
+  refresh(): Promise<KnownSkills>;
   /** A file of a skill's folder; SKILL.md by default. Throws `file_not_found`, also for what lies outside. */
   read(name: string, file?: string): Promise<Uint8Array>;
   /** The files of a skill's folder, relative to it, by name. */
@@ -42,18 +51,17 @@ export function createSkillFiles({ root, onChange }: { root: string; onChange?: 
   const find = (at: string) => findInEach(at, FILE);
   const files = createFileSet({ root, folder, find, parse: parseSkill, ...(onChange && { onChange }) });
 
+  const toSkills = whenChanged((loaded: LoadedFiles<Skill>) => ({
+    skills: loaded.files.flatMap(({ value }) => value ?? []),
+    problems: loaded.problems,
+  }));
+
   async function folderOf(name: string): Promise<string | undefined> {
     return dirname(join(folder, name)) === folder ? findInside(folder, name) : undefined;
   }
 
   return {
-    async refresh() {
-      const loaded = await files.refresh();
-      return {
-        skills: loaded.files.flatMap(({ value }) => value ?? []),
-        problems: loaded.problems,
-      };
-    },
+    refresh: async () => toSkills(await files.refresh()),
     async list(name) {
       const own = await folderOf(name);
       if (own === undefined) return [];

@@ -37,9 +37,15 @@ export interface FileSetOptions<T> {
   onChange?: () => void;
 }
 
+/** By path. One that is broken keeps its last good value; so do all, if the folder is. */
+export interface LoadedFiles<T> {
+  readonly files: readonly LoadedFile<T>[];
+  readonly problems: readonly Problem[];
+}
+
 export interface FileSet<T> {
-  /** The files as they are now, by path. One that is broken keeps its last good value; so do all, if the folder is. */
-  refresh(): Promise<{ files: LoadedFile<T>[]; problems: Problem[] }>;
+  /** The files as they are now; the same object as before, if nothing has changed. */
+  refresh(): Promise<LoadedFiles<T>>;
   close(): void;
 }
 
@@ -63,6 +69,7 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
   let unreadable: Problem[] = [];
   let queue: Promise<unknown> = Promise.resolve();
   let glimpse: Glimpse | undefined;
+  let loaded: LoadedFiles<T> = { files: [], problems: [] };
 
   /** Some system calls on this thread, each of a few microseconds; asked for one by one in the pool they would take a millisecond. */
   function isUnchanged({ folder, candidates }: Glimpse): boolean {
@@ -94,10 +101,15 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
     glimpse = undefined;
     const folder = stampOf(options.folder, Date.now() - SETTLED_MS);
     const paths = await findPaths();
-    if (!paths) return;
+    if (paths) await loadAll(paths, folder);
+    const files = [...entries.values()];
+    loaded = { files, problems: [...unreadable, ...files.flatMap(({ problem }) => problem ?? [])] };
+  }
+
+  async function loadAll(paths: readonly string[], folder: string | undefined): Promise<void> {
     const candidates = new Map(paths.map((path) => [path, stampOf(path)]));
-    const loaded = await Promise.all(paths.map((path) => load(path, entries.get(path))));
-    entries = new Map(loaded.flatMap((entry) => (entry ? [[entry.path, entry] as const] : [])));
+    const found = await Promise.all(paths.map((path) => load(path, entries.get(path))));
+    entries = new Map(found.flatMap((entry) => (entry ? [[entry.path, entry] as const] : [])));
     const isSettled = [...entries.values()].every(({ path, stamp }) => candidates.get(path) === stamp);
     if (folder !== TOO_YOUNG && isSettled) glimpse = { folder, candidates };
   }
@@ -119,8 +131,7 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
       const turn = queue.then(scan);
       queue = turn.catch(() => undefined);
       await turn;
-      const files = [...entries.values()];
-      return { files, problems: [...unreadable, ...files.flatMap(({ problem }) => problem ?? [])] };
+      return loaded;
     },
     close: () => watch.close(),
   };

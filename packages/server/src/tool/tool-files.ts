@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { createFileSet } from "../file/file-set.ts";
+import { whenChanged } from "../definition/when-changed.ts";
+import { createFileSet, type LoadedFiles } from "../file/file-set.ts";
 import { findByEnding } from "../file/find-files.ts";
 import type { Problem } from "../file/problem.ts";
 import { type ImportModule, loadToolModule } from "./load-tool-module.ts";
@@ -7,9 +8,15 @@ import type { RegisteredTool } from "./tool.ts";
 
 const ENDINGS = [".ts", ".mts", ".js", ".mjs"];
 
+export interface ToolsOfFiles {
+  /** Two of one name are both here: the registry settles it. */
+  readonly tools: readonly RegisteredTool[];
+  readonly problems: readonly Problem[];
+}
+
 export interface ToolFiles {
-  /** The tools as the files define them now. Two of one name are both here: the registry settles it. */
-  refresh(): Promise<{ tools: RegisteredTool[]; problems: Problem[] }>;
+  /** As the files are now; the same object as before, if nothing has changed. */
+  refresh(): Promise<ToolsOfFiles>;
   close(): void;
 }
 
@@ -35,14 +42,13 @@ export function createToolFiles({ root, onChange, importModule }: ToolFilesOptio
     ...(onChange && { onChange }),
   });
 
+  const toTools = whenChanged(({ files, problems }: LoadedFiles<RegisteredTool[]>) => ({
+    tools: files.flatMap(({ value }) => value ?? []),
+    problems,
+  }));
+
   return {
-    async refresh() {
-      const loaded = await files.refresh();
-      return {
-        tools: loaded.files.flatMap(({ value }) => value ?? []),
-        problems: loaded.problems,
-      };
-    },
+    refresh: async () => toTools(await files.refresh()),
     close: () => files.close(),
   };
 }

@@ -1,9 +1,10 @@
 import { AppError, type Tool } from "@cognition/contract";
+import { whenChanged } from "../definition/when-changed.ts";
 import { type Problem, toProblem } from "../file/problem.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { RUNTIME_TOOLS } from "./runtime-tools.ts";
 import type { RegisteredTool, ToolDefinition, ToolSummary } from "./tool.ts";
-import type { ToolFiles } from "./tool-files.ts";
+import type { ToolFiles, ToolsOfFiles } from "./tool-files.ts";
 import { toolParameters } from "./tool-schema.ts";
 
 /** What can be named now, without asking any MCP server. */
@@ -17,6 +18,7 @@ export interface KnownTools {
 }
 
 export interface ToolRegistry {
+  /** The same object as before, if nothing has changed. */
   known(): Promise<KnownTools>;
   /**
    * The tools that can run: built-in ones, those of files and of MCP servers. With `names`, only servers that could have
@@ -47,8 +49,7 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
     .map((tool) => ({ ...tool, source: "builtin", origin: null }) as const);
 
   /** In the order in which they may take a name. The engine's names stay taken when they are switched off. */
-  async function settle(mcp: readonly RegisteredTool[]) {
-    const own = await files?.refresh();
+  function settle(own: ToolsOfFiles | undefined, mcp: readonly RegisteredTool[]) {
     const taken = new Map<string, string>([...RUNTIME_TOOLS, ...builtins].map(({ name }) => [name, "a built-in tool"]));
     const accepted: RegisteredTool[] = [...builtins];
     const problems = [...(own?.problems ?? [])];
@@ -65,30 +66,33 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
 
   let last: readonly RegisteredTool[] = [];
   let version = 0;
-  const knownMcp = () => servers.flatMap((server) => server.known() ?? []);
+
+  /** Of each server what is known, undefined if that is nothing. */
+  const settleKnown = whenChanged((own: ToolsOfFiles | undefined, ...mcp: (RegisteredTool[] | undefined)[]) => {
+    const { accepted, problems } = settle(
+      own,
+      mcp.flatMap((tools) => tools ?? []),
+    );
+    if (accepted.length !== last.length || accepted.some((tool, index) => tool !== last[index])) version += 1;
+    last = accepted;
+    const tools: ReadonlyMap<string, ToolSummary> = new Map([...runtime, ...accepted].map((tool) => [tool.name, tool]));
+    const unasked = servers.filter((_, index) => mcp[index] === undefined);
+    const has = (name: string) => tools.has(name) || unasked.some((server) => name.startsWith(`${server.name}_`));
+    return { known: { version, tools, has }, problems };
+  });
+  const look = async () => settleKnown(await files?.refresh(), ...servers.map((server) => server.known()));
 
   return {
-    async known() {
-      const { accepted } = await settle(knownMcp());
-      if (accepted.length !== last.length || accepted.some((tool, index) => tool !== last[index])) version += 1;
-      last = accepted;
-      const tools = new Map([...runtime, ...accepted].map((tool) => [tool.name, tool]));
-      const unasked = servers.filter((server) => server.known() === undefined);
-      return {
-        version,
-        tools,
-        has: (name) => tools.has(name) || unasked.some((server) => name.startsWith(`${server.name}_`)),
-      };
-    },
+    known: async () => (await look()).known,
     async list(names) {
       const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
       const answers = await Promise.allSettled(wanted.map((server) => server.tools()));
       const mcp = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-      return (await settle(mcp)).accepted;
+      return settle(await files?.refresh(), mcp).accepted;
     },
     async problems() {
       const failed = servers.flatMap((server) => server.problems()).map((error) => toProblem(error));
-      return [...(await settle(knownMcp())).problems, ...failed];
+      return [...(await look()).problems, ...failed];
     },
     async close() {
       files?.close();

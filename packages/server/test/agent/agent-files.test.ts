@@ -9,7 +9,7 @@ let registry: AgentRegistry;
 
 beforeEach(async () => {
   workspace = await createWorkspace();
-  registry = openRegistry(workspace.root);
+  registry = await openRegistry(workspace.root);
 });
 afterEach(async () => {
   registry.close();
@@ -208,7 +208,7 @@ Not the front matter.
         message: expect.stringContaining("taken by .cognition/agents/b.md"),
       },
     ]);
-    const fresh = openRegistry(workspace.root);
+    const fresh = await openRegistry(workspace.root);
     expect((await fresh.get("x")).system_prompt).toBe("A.");
     fresh.close();
     await workspace.remove(".cognition/agents/b.md");

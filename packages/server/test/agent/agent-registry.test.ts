@@ -1,18 +1,17 @@
 import { CreateAgent, ReplaceAgent, UpdateAgent } from "@cognition/contract";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentRegistry } from "../../src/agent/agent-registry.ts";
-import { createMemoryAgentStore } from "../../src/agent/memory-agent-store.ts";
 import { scopeChain } from "../../src/agent/scope-chain.ts";
 import { createWorkspace, type Workspace } from "../tool/workspace.ts";
 import { definitionOf } from "./agent-store-contract.ts";
-import { openRegistry } from "./open-registry.ts";
+import { openAgentStore, openRegistry } from "./open-registry.ts";
 
 let workspace: Workspace;
 let registry: AgentRegistry;
 
 beforeEach(async () => {
   workspace = await createWorkspace();
-  registry = openRegistry(workspace.root);
+  registry = await openRegistry(workspace.root);
 });
 afterEach(async () => {
   registry.close();
@@ -58,7 +57,7 @@ describe("built-in agents", () => {
   });
 
   it("those that the configuration registers are as fixed", async () => {
-    const own = openRegistry(workspace.root, { registered: [definitionOf("graph", { source: "builtin" })] });
+    const own = await openRegistry(workspace.root, { registered: [definitionOf("graph", { source: "builtin" })] });
     expect((await own.resolveForSession("graph")).definition.name).toBe("graph");
     await expect(own.delete("graph")).rejects.toMatchObject({ code: "not_writable" });
     own.close();
@@ -197,10 +196,39 @@ describe("what a session may use", () => {
   });
 });
 
+describe("what every message asks for", () => {
+  it("is made once, and again when anything has changed that it is made of", async () => {
+    await create("helper", { mode: "subagent" });
+    const first = await registry.resolve("default");
+    expect(await registry.resolve("default")).toBe(first);
+    await registry.update("helper", { system_prompt: "Be brief." });
+    const second = await registry.resolve("default");
+    expect(second.subagents.find(({ name }) => name === "helper")?.system_prompt).toBe("Be brief.");
+    expect(await registry.resolve("default")).toBe(second);
+    await workspace.write({ ".cognition/agents/scout.md": "---\ndescription: Looks.\nmode: subagent\n---\nLook.\n" });
+    const third = await registry.resolve("default");
+    expect(third.delegates["default"]).toEqual(["helper", "readonly", "scout"]);
+    await workspace.write({ ".cognition/agents/scout.md": "---\ndescription: Looks.\nmode: primary\n---\nLook.\n" });
+    expect((await registry.resolve("default")).delegates["default"]).toEqual(["helper", "readonly"]);
+  });
+
+  it("is each scope's own, and goes by the order of its keys", async () => {
+    await create("helper", { system_prompt: "Of the user." }, { user: "ann" });
+    await create("helper", { system_prompt: "Of the project." }, { project: "p" });
+    const promptFor = async (scope: object) =>
+      (await registry.resolve("helper", scope as typeof ann)).definition.system_prompt;
+    expect(await promptFor({ user: "ann", project: "p" })).toBe("Of the user.");
+    expect(await promptFor({ project: "p", user: "ann" })).toBe("Of the project.");
+    expect(await promptFor({ user: "ann", project: "p" })).toBe("Of the user.");
+    await expect(registry.resolve("helper", { user: "bob" })).rejects.toMatchObject({ code: "unknown_agent" });
+  });
+});
+
 describe("revisions", () => {
   it("are kept by the store, and known to another node", async () => {
-    const store = createMemoryAgentStore();
-    const [one, two] = [openRegistry(workspace.root, { store }), openRegistry(workspace.root, { store })];
+    const store = await openAgentStore();
+    const one = await openRegistry(workspace.root, { store });
+    const two = await openRegistry(workspace.root, { store });
     await one.create(CreateAgent.parse({ name: "a", system_prompt: "First." }));
     const first = await one.resolve("a");
     await two.update("a", { system_prompt: "Second." });

@@ -75,7 +75,7 @@ export function agentStoreContract(name: string, open: () => Promise<AgentStoreF
       expect(await store.findAgent("a", chain)).toMatchObject({ scope: { user: "ann" } });
       expect(await store.findAgent("b", chain)).toMatchObject({ scope: {} });
       expect(await store.findAgent("c", chain)).toBeNull();
-      const listed = (await store.listAgents(chain)).sort(byName);
+      const listed = (await store.listAgents(chain)).toSorted(byName);
       expect(listed.map(({ definition, scope }) => [definition.name, Object.keys(scope).length]).sort()).toEqual([
         ["a", 0],
         ["a", 1],
