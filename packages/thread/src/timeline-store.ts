@@ -55,6 +55,8 @@ export interface Fork {
   agent_name?: string;
   /** False: the new session begins without the files. */
   files: boolean;
+  /** The files to begin with, if not those of the checkpoint. */
+  snapshot_id?: string;
 }
 
 /** Going back, and branching off. */

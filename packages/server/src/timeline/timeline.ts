@@ -1,23 +1,21 @@
-import {
-  AppError,
-  type Checkpoint,
-  type CheckpointDiff,
-  type CheckpointPage,
-  type CheckpointState,
-  type ForkSession,
-  isAppError,
-  type ListCheckpoints,
-  type Message,
-  type RewindResult,
-  type RewindSession,
-  type Session,
+import type {
+  Checkpoint,
+  CheckpointDiff,
+  CheckpointPage,
+  CheckpointState,
+  ForkSession,
+  ListCheckpoints,
+  Message,
+  RewindResult,
+  RewindSession,
+  Session,
 } from "@cognition/contract";
 import { EMPTY_TREE, type Storage, type TimelineEntry, type ToolCallRecord } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
-import { makeFolder, presentSession } from "../session/workspace-folder.ts";
 import { readState } from "./checkpoint-state.ts";
 import { viewCheckpoint } from "./checkpoint-view.ts";
-import { entryAt, findPlace } from "./find-place.ts";
+import { entryAt } from "./find-place.ts";
+import { createForks } from "./fork.ts";
 import { rewind } from "./rewind.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
 
@@ -43,17 +41,8 @@ export interface Timeline {
   messagesAt(session_id: string, checkpoint_id: string): Promise<Message[]>;
 }
 
-export function createTimeline({ storage, workspaces, agents, workspace_root: root }: TimelineOptions): Timeline {
-  async function takeAlong(session: Session, fork: Session, files: boolean): Promise<void> {
-    await makeFolder(storage, root, fork);
-    if (files) await workspaces.cloneFrom(session, fork);
-  }
-
-  /** Whoever is told that there is no fork must not find one. */
-  async function undo(fork: Session): Promise<void> {
-    await storage.deleteSession(fork.id);
-    await workspaces.remove(fork);
-  }
+export function createTimeline({ storage, workspaces, agents, workspace_root }: TimelineOptions): Timeline {
+  const forks = createForks({ storage, workspaces, agents, workspace_root });
 
   async function view(session: Session, entries: readonly TimelineEntry[]): Promise<Checkpoint[]> {
     const runs = new Set(entries.flatMap(({ run_id }) => run_id ?? []));
@@ -85,41 +74,9 @@ export function createTimeline({ storage, workspaces, agents, workspace_root: ro
       const files = await workspaces.diff(session.scopes, snapshot_id ?? EMPTY_TREE, other ?? EMPTY_TREE);
       return { from: checkpoint_id, to: to ?? null, files };
     },
-    fork: async (session, { checkpoint_id, message_id, title, agent_name, files }, id) => {
-      if (agent_name !== undefined) await agents.findForSession(agent_name, session.scopes);
-      const place = await findPlace(storage, session, { checkpoint_id, message_id });
-      const fork = await storage.timeline.forkSession({
-        session_id: session.id,
-        files,
-        ...(id === undefined ? {} : { id }),
-        ...(place?.checkpoint_id ? { checkpoint_id: place.checkpoint_id } : {}),
-        ...(title === undefined ? {} : { title }),
-        ...(agent_name === undefined ? {} : { agent_name }),
-      });
-      await takeAlong(session, fork, files).catch(async (error: Error) => {
-        await undo(fork).catch((undoing: Error) => {
-          throw stillThere(fork, error, undoing);
-        });
-        throw error;
-      });
-      return presentSession(root, fork);
-    },
-    finishFork: async (fork) => {
-      await makeFolder(storage, root, fork);
-      await workspaces.settle(fork, false);
-      return presentSession(root, fork);
-    },
+    fork: forks.fork,
+    finishFork: forks.finish,
     rewind: (session, body) => rewind({ storage, workspaces }, session, body),
     messagesAt: (session_id, checkpoint_id) => storage.timeline.messagesAt(session_id, checkpoint_id),
   };
-}
-
-/** Not the first error itself: that would say that nothing was done. */
-function stillThere({ id }: Session, error: Error, undoing: Error): AppError {
-  const why = isAppError(error) ? error.message : "The fork failed.";
-  const message = `${why} It could not be taken back either: see that session ${id} and its folder are gone.`;
-  return new AppError("internal", message, {
-    cause: new AggregateError([error, undoing]),
-    details: { session_id: id },
-  });
 }

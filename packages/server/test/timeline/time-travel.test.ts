@@ -322,6 +322,23 @@ describe("fork", () => {
     expect(talk.on.faults).toEqual([]);
   });
 
+  it("of now has the files as they are now; of a checkpoint, as they were then", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const folder = talk.session.workspace_path ?? "";
+    writeFileSync(join(folder, "a.txt"), "edited");
+    writeFileSync(join(folder, "brought.txt"), "by hand");
+    const now = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    expect([now.file("a.txt"), now.file("brought.txt")]).toEqual(["edited", "by hand"]);
+    const { id: checkpoint_id } = (await talk.checkpoints())[0] as Checkpoint;
+    const then = talkTo(talk.on, (await talk.post<Session>("/fork", { checkpoint_id })).body);
+    expect([then.file("a.txt"), then.file("brought.txt")]).toEqual(["one", undefined]);
+    await now.say(make("c.txt", "three"));
+    expect((await now.rewind({ last: "turn" })).files).toMatchObject([{ path: "c.txt", change: "deleted" }]);
+    expect([now.file("a.txt"), now.file("brought.txt")]).toEqual(["edited", "by hand"]);
+    expect([talk.file("a.txt"), talk.on.faults]).toEqual(["edited", []]);
+  });
+
   it("without files begins with an empty folder; an unknown agent is refused", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Session } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
-import { make, startTalk } from "./talk.ts";
+import { make, startTalk, talkTo } from "./talk.ts";
 
 describe("a rewind of a session's first message", () => {
   for (const isolation of ["session", "shared"] as const) {
@@ -49,6 +50,20 @@ describe("a rewind of a session's first message", () => {
       files: [{ path: "a.txt", change: "deleted" }],
     });
   });
+});
+
+it("a fork of now says what to do where its files have no room; one of a checkpoint has that one's", async () => {
+  const config = defaultConfig();
+  const talk = await startTalk({ config: { ...config, workspace: { ...config.workspace, snapshot_quota: 2_000 } } });
+  await talk.say(make("a.txt", "one"));
+  writeFileSync(join(talk.session.workspace_path ?? "", "large"), randomBytes(5_000));
+  expect((await talk.post("/fork", {})).body).toMatchObject({
+    code: "limit_exceeded",
+    detail: expect.stringContaining("No fork was made: name the checkpoint_id"),
+  });
+  const checkpoint_id = (await talk.checkpoints())[0]?.id;
+  const { status, body } = await talk.post<Session>("/fork", { checkpoint_id });
+  expect([status, talkTo(talk.on, body).file("a.txt")]).toEqual([201, "one"]);
 });
 
 it("an undo leaves a person's ignored files, though a tool has removed what ignored them", async () => {

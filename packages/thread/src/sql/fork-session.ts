@@ -33,10 +33,9 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   if (fork.id !== undefined) yield* refuseTaken(ctx, id);
   yield* copyThreadBody(ctx, parent.thread_id, thread_id, { checkpoint_id });
   const thread = yield* dropPending(ctx, thread_id, checkpoint_id);
-  if (fork.files && thread.snapshot !== null) {
-    const { pk, snapshot } = thread;
-    yield* moveWorkspace(db, { thread: pk, scope: parent.scope, snapshot_id: snapshot, updated_at: created_at });
-  }
+  const snapshot_id = fork.snapshot_id ?? thread.snapshot;
+  if (fork.files && snapshot_id !== null)
+    yield* moveWorkspace(db, { thread: thread.pk, scope: parent.scope, snapshot_id, updated_at: created_at });
   const { pk: _, user_id, scope, mode, config, metadata } = parent;
   const own = {
     id,
