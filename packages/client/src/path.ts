@@ -6,6 +6,7 @@ export function fillPath(template: string, values: readonly unknown[]): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[next++];
     if (typeof value !== "string" || value === "") throw invalid(name, "must be a text that is not empty");
+    if (!value.isWellFormed()) throw invalid(name, "must not contain unpaired surrogates");
     const parts = name === "path" ? value.split("/") : [value];
     // Every URL parser takes such a part for a step up, however it is encoded.
     if (parts.some((part) => part === "." || part === "..")) throw invalid(name, "must not have . or .. as a part");

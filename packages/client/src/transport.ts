@@ -98,11 +98,11 @@ async function identity({ scope, apiKey, token }: TransportOptions): Promise<Rec
   return headers;
 }
 
-/** Lists by commas; `metadata: {a: "b"}` as `metadata.a=b`. */
+/** A list's entries one by one, since any of them may hold a comma; `metadata: {a: "b"}` as `metadata.a=b`. */
 function queryText(query: Readonly<Record<string, unknown>> = {}): string {
   const entries: [string, string][] = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return [];
-    if (Array.isArray(value)) return [[name, value.join(",")]];
+    if (Array.isArray(value)) return value.map((entry) => [name, String(entry)]);
     if (typeof value !== "object") return [[name, String(value)]];
     return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, String(inner)]);
   });

@@ -82,6 +82,15 @@ describe("a call", () => {
     expect(seen[4]?.headers["if-match"]).toBe('"1"');
   });
 
+  test("sends a list entry by entry: any of them may hold a comma", async () => {
+    await client.getStoreItem({ namespace: ["users", "a,b"], key: "k" });
+    await client.deleteStoreItem({ namespace: ["users", "a,b"], key: "k" });
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "GET /store/items?namespace=users&namespace=a%2Cb&key=k",
+      "DELETE /store/items?namespace=users&namespace=a%2Cb&key=k",
+    ]);
+  });
+
   test("carries scope, key, token and headers", async () => {
     const scoped = createClient({
       baseUrl: `${url()}/`,
@@ -108,6 +117,11 @@ describe("a call", () => {
     expect(seen.map(({ url }) => url)).toEqual(Array(2).fill("/sessions/s/files/a%20b/%C3%BC.bin"));
     await expect(client.getFile("s", "../x")).rejects.toMatchObject({ code: "validation_failed" });
     await expect(client.getSession("")).rejects.toMatchObject({ code: "validation_failed" });
+  });
+
+  test.each(["..", "", "half a \ud83d"])("refuses an id that has no place in a path: %j", async (id) => {
+    await expect(client.getSession(id)).rejects.toMatchObject({ code: "validation_failed" });
+    expect(seen).toEqual([]);
   });
 
   test("gives nothing for 204", async () => {

@@ -140,7 +140,7 @@ describe("followEvents", () => {
 
   test("asks for the types it is told", async () => {
     for await (const _ of client.followEvents(SESSION, { after: 0, types: ["token", "done"] })) break;
-    expect(server.requests[0]?.url).toBe(`/sessions/${SESSION}/events?after=0&type=token%2Cdone`);
+    expect(server.requests[0]?.url).toBe(`/sessions/${SESSION}/events?after=0&type=token&type=done`);
   });
 });
 
