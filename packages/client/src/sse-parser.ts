@@ -53,7 +53,9 @@ export function createSseParser(): SseParser {
 function createLineReader(): (chunk: Uint8Array) => string[] {
   // Not fatal: a byte that is no UTF-8 must not end the stream. It also takes a byte order mark away.
   const decoder = new TextDecoder();
-  let rest = "";
+  // What the line holds that has not ended yet, joined when it does: to look through it with every chunk would take a long
+  // one, such as a file that a tool writes, seconds and minutes.
+  let begun: string[] = [];
   let endedInReturn = false;
 
   return (chunk) => {
@@ -61,8 +63,14 @@ function createLineReader(): (chunk: Uint8Array) => string[] {
     if (decoded === "") return [];
     const text = endedInReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
     endedInReturn = decoded.endsWith("\r");
-    const lines = (rest + text).split(/\r\n|\r|\n/);
-    rest = lines.pop() ?? "";
+    const lines = text.split(/\r\n|\r|\n/);
+    const last = lines.pop() ?? "";
+    if (lines.length === 0) {
+      begun.push(last);
+      return lines;
+    }
+    lines[0] = begun.join("") + lines[0];
+    begun = [last];
     return lines;
   };
 }
