@@ -122,6 +122,15 @@ describe("keys", () => {
   });
 });
 
+describe("chat", () => {
+  test("makes a title of the first message, wherever that is cut", async () => {
+    for (const length of [77, 78, 79]) {
+      const { code, errors } = await run(["chat"], {}, `${"a".repeat(length)}👋 and more\n`);
+      expect({ code, errors }, `after ${length} letters`).toEqual({ code: 0, errors: "" });
+    }
+  });
+});
+
 describe("doctor", () => {
   test("names an MCP server that can't be started", async () => {
     const env = { COGNITION_TOOLS_MCP: JSON.stringify([{ name: "absent", command: "/no/such/program" }]) };

@@ -13,5 +13,6 @@ export function plainText(text: string): string {
 
 export function oneLine(text: string, length: number): string {
   const line = plainText(text).replace(/\s+/g, " ").trim();
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+  // A surrogate whose other half is cut off would be no text: a server refuses it in a title.
+  return line.length > length ? `${line.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
