@@ -36,7 +36,6 @@ function show({ id, event, data }) {
   if (event === "tool_call") view.set(data.id, "tool", `${data.name} ${JSON.stringify(data.args)}`);
   if (event === "tool_result") view.set(`${data.tool_call_id} result`, "tool", data.output);
   if (event === "status" && data.discard_after !== undefined) view.discardAfter(data.discard_after);
-  if (event === "interrupt") ask(data.interrupts);
   if (event === "error") say(`${data.code}: ${data.message}`);
   if (event === "done" && data.assistant_data) {
     const { id: message, content } = data.assistant_data;
@@ -65,6 +64,8 @@ async function follow(stream) {
       show(event);
       last = event;
     }
+    // Only what it ends with: a question in its middle has been answered already.
+    if (last?.event === "interrupt") ask(last.data.interrupts);
     say(last?.event === "interrupt" ? "waiting for you" : (last?.data.status ?? ""));
   } catch (error) {
     say(`${error.code ?? "error"}: ${error.message}`);

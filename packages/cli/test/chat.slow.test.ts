@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
 import { type RunningCli, runCli, startInTerminal, startServe } from "./cli-process.ts";
@@ -93,6 +94,27 @@ describe("chat in a terminal", () => {
     type("\x03");
     await until(/once more, or Ctrl-D, to leave/);
     type("\x03");
+    expect(await exited).toBe(0);
+  });
+
+  test("goes on with a run that another one has answered, and does not ask again", async () => {
+    writeCareful();
+    const served = await startServe([], { cwd: dir.path });
+    open.push(served);
+    const client = createClient({ baseUrl: served.url });
+    const session = await client.createSession({ agent_name: "careful" });
+    await client.sendMessage(session.id, "Run the command: sleep 100").rest();
+    const { approvals } = await client.listApprovals({ session_id: session.id });
+    const decisions = approvals.map(({ id }) => ({ id, type: "approve" as const }));
+    for await (const { event } of client.resumeAndFollow(session.id, { decisions })) if (event === "tool_call") break;
+
+    const { until, type, exited, seen } = terminal("--url", served.url, "--session", session.id);
+    await until(/· execute/);
+    await client.abortSession(session.id);
+    await until(/\(aborted\)/);
+    await until(/> /);
+    expect(seen()).not.toContain("allow?");
+    type("\x04");
     expect(await exited).toBe(0);
   });
 

@@ -24,6 +24,12 @@ beforeAll(async () => {
       throw error;
     },
   });
+  await direct().createAgent({
+    name: "careful",
+    description: "Asks first.",
+    system_prompt: "Be careful.",
+    interrupt_on: { execute: true },
+  });
 });
 afterAll(async () => {
   await server.close();
@@ -132,12 +138,6 @@ describe("the client on a real server", () => {
 
   test("an answered approval is followed to its end, not to the question before it", async () => {
     const client = direct();
-    await client.createAgent({
-      name: "careful",
-      description: "Asks first.",
-      system_prompt: "Be careful.",
-      interrupt_on: { execute: true },
-    });
     for (let round = 0; round < 10; round++) {
       const { id } = await client.createSession({ agent_name: "careful" });
       const asked = await client.sendMessage(id, "Run the command: echo done").rest();
@@ -147,6 +147,28 @@ describe("the client on a real server", () => {
       const rest = await cutOff().resumeAndFollow(id, { decisions }).rest();
       expect(rest, `round ${round}`).toMatchObject({ event: "done", data: { status: "succeeded" } });
     }
+  });
+
+  test("a run that was answered is followed past its old question, also after its end", async () => {
+    const client = direct();
+    const { id } = await client.createSession({ agent_name: "careful" });
+    const first = client.sendMessage(id, "Run the command: echo done");
+    const asked = await first.rest();
+    const run_id = first.run_id ?? "";
+    expect(await client.followRun(id, run_id).rest(), "nobody has answered").toEqual(asked);
+    if (asked?.event !== "interrupt") throw new Error(`ended with ${asked?.event}`);
+    const decisions = asked.data.interrupts.map((interrupt) => ({ id: interrupt.id, type: "approve" as const }));
+    await client.resumeAndFollow(id, { decisions }).rest();
+    expect(await collect(client.followRun(id, run_id))).toEqual(await logOf(id));
+  });
+
+  test("items of the memory are found under all labels of their namespace", async () => {
+    const client = direct();
+    const place = { namespace: ["users", "ann, bob"], key: "k" };
+    await client.putStoreItem({ ...place, value: { a: 1 } });
+    expect(await client.getStoreItem(place)).toMatchObject({ value: { a: 1 } });
+    await client.deleteStoreItem(place);
+    await expect(client.getStoreItem(place)).rejects.toMatchObject({ code: "store_item_not_found" });
   });
 
   test("errors are the server's own", async () => {

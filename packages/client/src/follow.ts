@@ -27,7 +27,7 @@ export interface FollowParts extends FollowOptions {
   /** Opens the stream after this id, or from where it starts by itself; undefined where there is nothing more to come. */
   readonly connect: (after: number | undefined) => Promise<Response | undefined>;
   /** After which event the stream is over; never for one that follows a whole session. */
-  readonly isLast: (event: LogEvent) => boolean;
+  readonly isLast: (event: LogEvent) => boolean | Promise<boolean>;
   readonly after?: number | undefined;
   readonly wait: Wait;
   readonly backoff: Backoff;
@@ -56,8 +56,10 @@ export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, 
     })) {
       const event = accept(frame, position, parts);
       if (!event) continue;
+      // Asked first: whoever is handed a question may answer it before asking for more.
+      const isLast = event.event !== "reset" && (await parts.isLast(event));
       yield event;
-      if (event.event !== "reset" && parts.isLast(event)) return;
+      if (isLast) return;
     }
     parts.signal?.throwIfAborted();
     await pause(parts, position, undefined);

@@ -1,7 +1,7 @@
 import type { EventData } from "@cognition/contract";
 import { AppError } from "@cognition/contract/app-error";
 import { type FollowParts, follow } from "./follow.ts";
-import type { SessionEvent } from "./session-event.ts";
+import type { LogEvent, SessionEvent } from "./session-event.ts";
 
 /** How a run came to rest: at its end, or where it asks a human. */
 export type RunRest =
@@ -22,6 +22,8 @@ export interface RunStream extends AsyncIterable<SessionEvent> {
 export interface RunStreamParts extends Omit<FollowParts, "connect" | "isLast"> {
   readonly run_id?: string | undefined;
   readonly connect: (after: number | undefined, run_id: string | undefined) => Promise<Response | undefined>;
+  /** Whether a question is still open; where it is left out, the server ends the stream at one that is. */
+  readonly isOpen?: (question: LogEvent) => Promise<boolean>;
 }
 
 export function createRunStream(parts: RunStreamParts): RunStream {
@@ -33,7 +35,8 @@ export function createRunStream(parts: RunStreamParts): RunStream {
       run_id ??= response && runOf(response);
       return response;
     },
-    isLast: ({ event }) => event === "done" || event === "interrupt",
+    isLast: (event) =>
+      event.event === "done" || (event.event === "interrupt" && (parts.isOpen === undefined || parts.isOpen(event))),
   });
   let taken = false;
   return {

@@ -1,4 +1,4 @@
-import type { LoggedEventType, ResumeSession, Run, SendMessageInput } from "@cognition/contract";
+import type { EventPage, LoggedEventType, ResumeSession, Run, SendMessageInput } from "@cognition/contract";
 import type { Backoff, Wait } from "./backoff.ts";
 import { type FollowOptions, follow } from "./follow.ts";
 import { newKey } from "./new-key.ts";
@@ -35,7 +35,10 @@ export interface Streams {
   ): Promise<Run>;
   /** As `resumeSession`, and gives the events of the run that goes on. */
   resumeAndFollow(session_id: string, body?: ResumeSession, options?: FollowOptions): RunStream;
-  /** The events of one run until it ends. Nothing at all where it has ended before `after`. */
+  /**
+   * The events of one run until it ends, or until an `interrupt` that nobody has answered yet. Nothing at all where it has
+   * ended before `after`.
+   */
   followRun(session_id: string, run_id: string, options?: FollowEventsOptions): RunStream;
   /** A session's whole log, live, until the signal aborts or the loop is left. */
   followEvents(session_id: string, options?: FollowEventsOptions): AsyncIterable<SessionEvent>;
@@ -125,6 +128,7 @@ export function createStreams(parts: StreamParts): Streams {
         run_id,
         connect: (after = 0) =>
           getStream(runPath(session_id, run_id), after, { ...options, after: options.after ?? 0 }),
+        isOpen: ({ id }) => isOpen(transport, { session_id, run_id, id, signal: options.signal }),
       }),
     followEvents: (session_id, options = {}) =>
       follow({
@@ -138,6 +142,21 @@ export function createStreams(parts: StreamParts): Streams {
 
 function runPath(session_id: string, run_id: string): string {
   return fillPath(ROUTE_TABLE.listRunEvents[1], [session_id, run_id]);
+}
+
+interface Question extends Pick<RequestOptions, "signal"> {
+  readonly session_id: string;
+  readonly run_id: string;
+  /** Of the event that asks. */
+  readonly id: number;
+}
+
+/** The log keeps every question, and the run's next event stands behind one that was answered. */
+async function isOpen(transport: Transport, { session_id, run_id, id, signal }: Question): Promise<boolean> {
+  const path = fillPath(ROUTE_TABLE.listEvents[1], [session_id]);
+  const response = await transport.sendSafely({ method: "GET", path, query: { after: id }, signal });
+  const { events } = (await response.json()) as EventPage;
+  return events.every((event) => event.run_id !== run_id);
 }
 
 function messageBody(content: Content, options: SendOptions | RequestOptions): SendMessageInput {

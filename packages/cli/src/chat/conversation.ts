@@ -131,15 +131,17 @@ async function show(state: State, stream: RunStream): Promise<void> {
   }
 }
 
+/** Gives what the stream ended with, if that is a question; one in its middle has been answered already. */
 async function follow(state: State, stream: RunStream): Promise<readonly Interrupt[]> {
   const { printer, interrupts } = state;
+  let asked: readonly Interrupt[] = [];
   for await (const event of stream) {
     printer.print(event);
     if (event.event === "done") state.succeeded = event.data.status === "succeeded";
-    if (event.event === "interrupt") return event.data.interrupts;
+    asked = event.event === "interrupt" ? event.data.interrupts : [];
     if (interrupts.leaving) break;
   }
-  return [];
+  return asked;
 }
 
 async function answer(state: State, asked: readonly Interrupt[]) {
