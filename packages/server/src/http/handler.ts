@@ -22,6 +22,8 @@ export interface Call<N extends RouteName = RouteName> {
   /** Whether the caller may write what is shared by all scopes. */
   readonly admin: boolean;
   readonly headers: Headers;
+  /** Where the client's stream broke off, of a route that has one. */
+  readonly last_event_id: number | undefined;
   /** Aborts when the client is gone or the node shuts down. */
   readonly signal: AbortSignal;
   readonly request_id: string;

@@ -1,4 +1,4 @@
-import { AppError, isJsonObject, parseInput, type Route } from "@cognition/contract";
+import { AppError, isJsonObject, parseInput, queryInt, type Route } from "@cognition/contract";
 import { z } from "zod";
 import { readBytes, readJson } from "./request-body.ts";
 
@@ -6,6 +6,7 @@ export interface ParsedRequest {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
+  readonly last_event_id: number | undefined;
 }
 
 export interface ParseOptions {
@@ -20,7 +21,17 @@ const nothing = z.strictObject({});
 export async function parseRequest(route: Route, request: Request, options: ParseOptions): Promise<ParsedRequest> {
   const params = route.params && parseInput(route.params, options.params, "path");
   const query = parseInput(route.query ?? nothing, toObject(options.search), "query");
-  return { params, query: route.query && query, body: await parseBody(route, request, options.max_body_bytes) };
+  const last_event_id = route.media.includes("stream") ? lastEventId(request.headers) : undefined;
+  const body = await parseBody(route, request, options.max_body_bytes);
+  return { params, query: route.query && query, body, last_event_id };
+}
+
+const EventPosition = queryInt("Last-Event-ID", 0, Number.MAX_SAFE_INTEGER);
+
+function lastEventId(headers: Headers): number | undefined {
+  const sent = headers.get("Last-Event-ID");
+  if (sent === null || sent === "") return undefined;
+  return parseInput(EventPosition, sent, "header");
 }
 
 async function parseBody(route: Route, request: Request, maxBytes: number): Promise<unknown> {

@@ -22,18 +22,19 @@ export interface RunReply {
 /** One rule for every request that starts work: a stream, or the run at its end, or 202 with the run as it is. */
 export async function replyWithRun(
   options: RunReplyOptions,
-  call: Pick<Call<RouteName>, "headers" | "signal">,
+  call: Pick<Call<RouteName>, "headers" | "last_event_id" | "signal">,
   { run, after, is_new = false, default_media }: RunReply,
 ): Promise<Response> {
-  const { headers } = call;
+  const { headers, last_event_id } = call;
   const { session_id, id } = run;
   const location = { "Content-Location": `/sessions/${session_id}/runs/${id}` };
   if (prefersAsync(headers)) {
     return Response.json(run, { status: 202, headers: { ...location, "Preference-Applied": "respond-async" } });
   }
   if (wantsStream(headers, default_media)) {
-    const request = { session_id, run, is_new, headers, after, close_at_interrupt: true, response_headers: location };
-    return (await options.streams.followRun(request)) ?? new Response(null, { status: 204, headers: location });
+    const place = { session_id, run, is_new, last_event_id, after, since: after };
+    const stream = await options.streams.followRun({ ...place, close_at_interrupt: true, response_headers: location });
+    return stream ?? new Response(null, { status: 204, headers: location });
   }
   const ended = await waitForRun(options, run, after, call.signal);
   const status = isRunOutcome(ended.status) || ended.status === "waiting_for_approval" ? 200 : 202;

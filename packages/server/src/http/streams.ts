@@ -1,11 +1,4 @@
-import {
-  isRunOutcome,
-  type LoggedEventType,
-  parseInput,
-  queryInt,
-  type Run,
-  type StoredEvent,
-} from "@cognition/contract";
+import { isRunOutcome, type LoggedEventType, type Run, type StoredEvent } from "@cognition/contract";
 import type { EventLog } from "@cognition/thread";
 import { createEventSource } from "./event-source.ts";
 import { streamResponse } from "./event-stream.ts";
@@ -19,7 +12,7 @@ export interface StreamsOptions extends StreamOptions {
 
 export interface StreamRequest {
   readonly session_id: string;
-  readonly headers: Headers;
+  readonly last_event_id?: number | undefined;
   /** Where to begin, if the client has no `Last-Event-ID`; without either, with what comes next. */
   readonly after?: number | undefined;
   readonly types?: readonly LoggedEventType[] | undefined;
@@ -28,6 +21,11 @@ export interface StreamRequest {
 
 export interface RunStreamRequest extends StreamRequest {
   readonly run: Run;
+  /**
+   * The log's end before `run` was read: from there on comes what comes next. Counted later, it could be past the end of a
+   * run that was still at work when it was read, and the stream would wait for that end for ever.
+   */
+  readonly since: number;
   /** The run was made by this very request, right after `after`. */
   readonly is_new?: boolean;
   /** A POST's stream ends when the run waits for a human; a GET's goes on. */
@@ -90,7 +88,7 @@ export function createStreams(options: StreamsOptions): Streams {
     },
     async followRun(request) {
       const { run, close_at_interrupt } = request;
-      const start = startOfNew(options, request) ?? (await findStart(options, request, run.id));
+      const start = startOfNew(options, request) ?? (await findStart(options, request, request));
       if (start.missed === 0 && isOver(request)) return undefined;
       const ofRun = ({ run_id }: StoredEvent) => run_id === run.id;
       const closes = ({ event, run_id }: StoredEvent) =>
@@ -127,40 +125,35 @@ function filterFor(
  * A run that has just been accepted has told its first event, and nobody has missed any: what the log would be asked is
  * known, and its answer would come behind the next commit.
  */
-function startOfNew({ retry_ms }: StreamsOptions, { is_new, after, headers }: RunStreamRequest): Start | undefined {
-  if (!is_new || after === undefined || lastEventId(headers) !== undefined) return undefined;
+function startOfNew(
+  { retry_ms }: StreamsOptions,
+  { is_new, after, last_event_id }: RunStreamRequest,
+): Start | undefined {
+  if (!is_new || after === undefined || last_event_id !== undefined) return undefined;
   return { after, head: after + 1, missed: 1, opening: retryFrame(retry_ms, after) };
 }
 
-async function findStart(options: StreamsOptions, request: StreamRequest, run_id?: string): Promise<Start> {
-  const { session_id, types } = request;
-  const lastSeen = lastEventId(request.headers);
+async function findStart(
+  options: StreamsOptions,
+  { session_id, types, ...request }: StreamRequest,
+  ofRun?: Pick<RunStreamRequest, "run" | "since">,
+): Promise<Start> {
+  const lastSeen = request.last_event_id;
   // What the client saw last goes over what its address said when it first came.
   const after = lastSeen ?? request.after;
-  const query = { session_id, ...(types && { types }), ...(run_id !== undefined && { run_id }) };
+  const query = { session_id, ...(types && { types }), ...(ofRun && { run_id: ofRun.run.id }) };
   const { events, folded, head } = await options.log.countEvents({ ...query, after: after ?? Number.MAX_SAFE_INTEGER });
   const { retry_ms } = options;
-  if (after === undefined) return { after: head, head, missed: 0, opening: retryFrame(retry_ms, head) };
+  const next = { after: ofRun?.since ?? head, head, missed: 0 };
+  if (after === undefined) return { ...next, opening: retryFrame(retry_ms, next.after) };
   if (after > head) {
-    return {
-      after: head,
-      head,
-      missed: 0,
-      opening: retryFrame(retry_ms) + connectionFrame({ event: "reset", data: { head } }),
-    };
+    const reset = connectionFrame({ event: "reset", data: { head: next.after } });
+    return { ...next, opening: retryFrame(retry_ms) + reset };
   }
   const place = { after, missed: events, ...(folded === 0 && { head }) };
   if (lastSeen === undefined) return { ...place, opening: retryFrame(retry_ms, after) };
   const data = { last_event_id: lastSeen, replayed: events, folded: folded > 0 };
   return { ...place, opening: retryFrame(retry_ms) + connectionFrame({ event: "reconnected", data }) };
-}
-
-const EventPosition = queryInt("Last-Event-ID", 0, Number.MAX_SAFE_INTEGER);
-
-function lastEventId(headers: Headers): number | undefined {
-  const sent = headers.get("Last-Event-ID");
-  if (sent === null || sent === "") return undefined;
-  return parseInput(EventPosition, sent, "header");
 }
 
 /** What a client asks for by `Accept`; anything that is not an event stream is the route's default. */

@@ -16,8 +16,9 @@ async function startStream() {
   const options = { log: storage, retry_ms: 1, heartbeat_ms: 20, stall_ms: STALL_MS, onError: () => undefined };
   const streams = createStreams(options);
   const server = createServer(async (incoming, outgoing) => {
-    const headers = new Headers(incoming.headers as Record<string, string>);
-    const response = await streams.followSession({ session_id, headers, after: 0 });
+    const last = incoming.headers["last-event-id"];
+    const last_event_id = last === undefined ? undefined : Number(last);
+    const response = await streams.followSession({ session_id, last_event_id, after: 0 });
     outgoing.writeHead(200);
     streamOf(response)?.writeTo(outgoing);
     written.push(outgoing);

@@ -1,5 +1,5 @@
 import type { Run } from "@cognition/contract";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { problemOf } from "./problem-of.ts";
 import { idsOf, namesOf, readEvents, readFrames, type SeenEvent } from "./read-events.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
@@ -139,6 +139,30 @@ describe("following a run", () => {
     expect(await problemOf(server.ask(`/sessions/${other}/runs/${run.id}`))).toMatchObject({ code: "run_not_found" });
   });
 
+  it.each([{}, { "Last-Event-ID": "999999" }])(
+    "ends with a run that ends while it is looked up: %j",
+    async (headers) => {
+      const server = await startTestServer();
+      const { id } = await server.createSession();
+      const accepted = await server.ask(`/sessions/${id}/messages`, {
+        method: "POST",
+        json: { content: "Run the command: sleep 100" },
+        headers: { Prefer: "respond-async" },
+      });
+      const { id: run_id } = (await accepted.json()) as Run;
+      const read = server.storage.getRun;
+      const looked = vi.spyOn(server.storage, "getRun").mockImplementationOnce(async (...args) => {
+        const run = await read(...args);
+        await server.ask(`/sessions/${id}/abort`, { method: "POST" });
+        await vi.waitUntil(async () => (await lastRun(server, id)).status === "aborted", { timeout: 50_000 });
+        return run;
+      });
+      onTestFinished(() => looked.mockRestore());
+      const stream = await server.fetch(`/sessions/${id}/runs/${run_id}/events`, { headers });
+      expect((await readEvents(stream)).at(-1)).toMatchObject({ event: "done", data: { status: "aborted" } });
+    },
+  );
+
   it("closes at the run's end for whoever asked for other types, and is 204 for him afterwards", async () => {
     const server = await startTestServer();
     const { id } = await server.createSession();
@@ -193,6 +217,32 @@ describe("a message", () => {
     const run = await lastRun(server, id);
     const rest = await readEvents(await server.fetch(`/sessions/${id}/runs/${run.id}/events?after=0`));
     expect(rest.at(-1)).toMatchObject({ event: "done", data: { status: "succeeded" } });
+  });
+
+  it.each(["messages", "resume"])("is not taken with a position that is none: %s", async (route) => {
+    const server = await startTestServer();
+    const { id } = await server.createSession({ config: { recursion_limit: 1 } });
+    const seen = await say(server, id);
+    const headers = { ...STREAM, "Last-Event-ID": "abc" };
+    const json = route === "messages" ? { content: "Hello" } : {};
+    const refused = await problemOf(server.ask(`/sessions/${id}/${route}`, { method: "POST", json, headers }));
+    expect(refused).toMatchObject({ status: 422, code: "validation_failed" });
+    expect([await server.storage.lastEventId(id), (await server.storage.listRuns(id)).length]).toEqual([
+      seen.length,
+      1,
+    ]);
+  });
+
+  it("gives all of its run to a client from the future", async () => {
+    const server = await startTestServer();
+    const { id } = await server.createSession();
+    const { length } = await say(server, id);
+    const json = { content: "Again" };
+    const headers = { "Last-Event-ID": "999999" };
+    const seen = await readEvents(await server.fetch(`/sessions/${id}/messages`, { method: "POST", json, headers }));
+    expect(seen[0]).toEqual({ event: "reset", data: { head: length } });
+    expect(idsOf(seen.slice(1))).toEqual(seen.slice(1).map((_, index) => length + 1 + index));
+    expect(seen.at(-1)?.event).toBe("done");
   });
 
   it("is joined again by its idempotency key, from the last event seen, and never sent twice", async () => {

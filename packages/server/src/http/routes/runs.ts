@@ -14,11 +14,10 @@ export interface RunRoutes {
 type Names = "listRuns" | "getRun" | "listEvents" | "listRunEvents";
 
 export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handlers, Names> {
-  async function find(params: { id: string; run_id: string }, scope: Scope | undefined): Promise<Run> {
-    const session = await sessions.get(params.id, scope);
-    const run = await storage.getRun(params.run_id, scope);
-    if (run.session_id === session.id) return run;
-    throw new AppError("run_not_found", `There is no run ${params.run_id} in session ${session.id}`);
+  async function find(session_id: string, run_id: string, scope: Scope | undefined): Promise<Run> {
+    const run = await storage.getRun(run_id, scope);
+    if (run.session_id === session_id) return run;
+    throw new AppError("run_not_found", `There is no run ${run_id} in session ${session_id}`);
   }
 
   return {
@@ -34,19 +33,20 @@ export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handl
       const { page: runs, info } = cursorPage(query, found, total);
       return { runs, ...info };
     },
-    getRun: ({ params, scope }) => find(params, scope),
-    listEvents: async ({ params, query, headers, scope }) => {
+    getRun: async ({ params, scope }) => find((await sessions.get(params.id, scope)).id, params.run_id, scope),
+    listEvents: async ({ params, query, headers, last_event_id, scope }) => {
       const { id } = await sessions.get(params.id, scope);
       const { after, limit, type: types } = query;
-      if (acceptsStream(headers)) return streams.followSession({ session_id: id, headers, after, types });
+      if (acceptsStream(headers)) return streams.followSession({ session_id: id, last_event_id, after, types });
       const page = { session_id: id, limit, after: after ?? 0, ...(types && { types }), ...(scope && { scope }) };
       const { events, has_more } = await storage.readEvents(page);
       return { events, has_more };
     },
-    listRunEvents: async ({ params, query, headers, scope }) => {
-      const run = await find(params, scope);
+    listRunEvents: async ({ params, query, last_event_id, scope }) => {
+      const [session, since] = await Promise.all([sessions.get(params.id, scope), storage.lastEventId(params.id)]);
+      const run = await find(session.id, params.run_id, scope);
       const { after, type: types } = query;
-      const request = { session_id: run.session_id, run, headers, after, types, close_at_interrupt: false };
+      const request = { session_id: session.id, run, since, last_event_id, after, types, close_at_interrupt: false };
       // 204 tells EventSource to stop; an empty stream it would ask for again and again.
       return (await streams.followRun(request)) ?? new Response(null, { status: 204 });
     },
