@@ -3,7 +3,8 @@ import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { hasCode, messageOf } from "../file/error-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { describeIssues, type ListedTools, type McpConnection, openMcpConnection } from "./mcp-connection.ts";
+import { describeIssues, type ListedTools, type McpConnection } from "./mcp-connection.ts";
+import { createMcpConnector } from "./mcp-connector.ts";
 import { toToolOutput } from "./mcp-result.ts";
 import type { OnCrash, RegisteredTool, ToolContext, ToolEffect, ToolOutput } from "./tool.ts";
 import { toolParameters } from "./tool-schema.ts";
@@ -31,49 +32,47 @@ export interface McpServerOptions {
 
 /** One configured server: connected at first use, and again when the connection was lost. */
 export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServerOptions): McpServer {
-  let connection: Promise<McpConnection> | undefined;
-  let current: McpConnection | undefined;
+  const { connect, drop, isOpen, close } = createMcpConnector(config, cwd);
   let known: RegisteredTool[] | undefined;
   let failure: { error: AppError; at: number } | undefined;
   let listed: ListedTools | undefined;
   let unusable: AppError[] = [];
-  let closed = false;
 
-  async function connect(): Promise<McpConnection> {
-    if (closed) throw new AppError("draining", `MCP server ${config.name} is closed: the node is shutting down`);
-    if (current?.isOpen()) return current;
-    connection ??= openMcpConnection(config, cwd).finally(() => {
-      connection = undefined;
-    });
-    const opened = await connection;
-    if (closed) await opened.close();
-    current = opened;
-    return opened;
-  }
-
-  async function drop(): Promise<void> {
-    const lost = current;
-    current = undefined;
-    await lost?.close();
+  /** Sends the call once. What the server calls an error is thrown. */
+  async function attempt(sending: Sending): Promise<ToolOutput | Failed> {
+    const open = await connect();
+    try {
+      return toToolOutput(sending.tool.name, await send(open, config, sending));
+    } catch (error) {
+      sending.context.signal.throwIfAborted();
+      if (isAppError(error)) throw error;
+      const failed = readFailure(config, sending, open, error);
+      if (failed.gone) await drop(open);
+      return failed;
+    }
   }
 
   async function call(tool: Tool, on_crash: OnCrash, args: unknown, context: ToolContext): Promise<ToolOutput> {
+    const sending = { tool, on_crash, args, context };
+    const first = await attempt(sending);
+    const last = "failure" in first && first.repeatable ? await attempt(sending) : first;
+    if ("failure" in last) throw last.failure;
+    return last;
+  }
+
+  async function ask(): Promise<ListedTools> {
     const open = await connect();
     try {
-      return toToolOutput(tool.name, await send(open, config, { tool, args, context }));
+      return await open.tools();
     } catch (error) {
-      context.signal.throwIfAborted();
-      if (isAppError(error)) throw error;
-      const unsent = isUnsent(error);
-      const lost = isLost(error, open);
-      if (unsent || lost) await drop();
-      if (!unsent && !(lost && on_crash === "retry")) throw callFailed({ config, tool, on_crash, open, lost }, error);
-      return toToolOutput(tool.name, await send(await connect(), config, { tool, args, context }));
+      if (!isUnsent(error)) throw error;
+      await drop(open);
+      return (await connect()).tools();
     }
   }
 
   async function list(): Promise<RegisteredTool[]> {
-    const all = await (await connect()).tools();
+    const all = await ask();
     // The same objects for the same answer: whoever built something from them can see that nothing changed.
     if (known && all === listed) return known;
     listed = all;
@@ -96,14 +95,9 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
         throw error;
       }
     },
-    known: () => (current?.isOpen() ? known : undefined),
+    known: () => (isOpen() ? known : undefined),
     problems: () => (failure ? [failure.error] : unusable),
-    async close() {
-      closed = true;
-      const opening = await connection?.catch(() => undefined);
-      await opening?.close();
-      await drop();
-    },
+    close,
   };
 }
 
@@ -168,8 +162,17 @@ function defaultEffect({ annotations }: Tool): ToolEffect {
   return annotations?.destructiveHint === false ? "write" : "execute";
 }
 
+/** No answer came, or none that can be read. */
+interface Failed {
+  readonly failure: AppError;
+  readonly repeatable: boolean;
+  /** Nothing else can be sent over this connection. */
+  readonly gone: boolean;
+}
+
 interface Sending {
   tool: Tool;
+  on_crash: OnCrash;
   args: unknown;
   context: ToolContext;
 }
@@ -192,13 +195,30 @@ async function send({ client }: McpConnection, config: McpServerConfig, { tool, 
   return result as CallToolResult;
 }
 
-/** The server has not looked at the call, whatever it does: it is safe to send it again. */
+function readFailure(config: McpServerConfig, sending: Sending, open: McpConnection, error: unknown): Failed {
+  const { tool, on_crash } = sending;
+  const unsent = isUnsent(error);
+  const lost = !unsent && isLost(error, open);
+  return {
+    failure: callFailed({ config, tool, on_crash, open, lost }, error),
+    repeatable: unsent || (lost && on_crash === "retry"),
+    // Over HTTP each call has a connection of its own: one that broke off says nothing of the others.
+    gone: unsent || (lost && config.url === undefined),
+  };
+}
+
+/** The server has not looked at what was sent, whatever that does: it is safe to send it again. */
 function isUnsent(error: unknown): boolean {
-  // 404: it does not know our session any more, since it was restarted.
-  if (httpStatus(error) === 404) return true;
   if (!(error instanceof Error)) return false;
+  if (isForgotten(error)) return true;
   // The SDK's word for a connection that was closed before.
   return error.message === "Not connected" || hasCode(error.cause, "ECONNREFUSED", "ENOTFOUND");
+}
+
+/** It does not know our session any more, since it was restarted: 404 by the protocol, 400 by the SDK's own examples. */
+function isForgotten(error: Error): boolean {
+  const status = httpStatus(error);
+  return status === 404 || (status === 400 && /session/i.test(error.message));
 }
 
 /** What an answer of HTTP was refused with. The protocol's own codes are negative. */

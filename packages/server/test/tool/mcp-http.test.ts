@@ -24,10 +24,14 @@ afterEach(async () => {
 });
 
 /** With sessions, as the SDK's examples have it. `forget` is what a restart does to them. */
-async function startHttpServer() {
+async function startHttpServer({ unknownSession = 404 } = {}) {
+  const servers: McpServer[] = [];
+  const extra: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const seen: (string | undefined)[] = [];
   const notes: string[] = [];
+  let hangsUp = false;
+  const lingering = Promise.withResolvers<void>();
   async function open() {
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
@@ -36,18 +40,43 @@ async function startHttpServer() {
     });
     const server = new McpServer({ name: "http", version: "1.0.0" });
     addTestTools(server, (line) => notes.push(line));
+    server.registerTool("linger", { inputSchema: {} }, async () => {
+      notes.push("lingering");
+      await lingering.promise;
+      return { content: [{ type: "text", text: "at last" }] };
+    });
+    for (const name of extra) addExtra(server, name);
+    servers.push(server);
     await server.connect(transport as Parameters<McpServer["connect"]>[0]);
     return transport;
   }
   const server = await startWebServer(async (req, res) => {
     seen.push(req.headers["x-key"] as string | undefined);
+    if (hangsUp) {
+      hangsUp = false;
+      req.socket.destroy();
+      return;
+    }
     const id = req.headers["mcp-session-id"] as string | undefined;
     const known = id === undefined ? await open() : sessions.get(id);
     if (known) await known.handleRequest(req, res);
-    else res.writeHead(404).end();
+    else res.writeHead(unknownSession).end("Bad Request: No valid session ID provided");
   });
   web.push(server);
-  return { url: `${server.url}/mcp`, close: () => server.close(), sessions, seen, notes };
+  /** As a new release of it would have. Tells its clients. */
+  const addTool = (name: string) => {
+    extra.push(name);
+    for (const one of servers) addExtra(one, name);
+  };
+  const url = `${server.url}/mcp`;
+  const hangUpOnce = () => {
+    hangsUp = true;
+  };
+  return { url, close: () => server.close(), sessions, seen, notes, addTool, hangUpOnce, endLinger: lingering.resolve };
+}
+
+function addExtra(server: McpServer, name: string): void {
+  server.registerTool(name, { inputSchema: {} }, () => ({ content: [{ type: "text", text: name }] }));
 }
 
 /** The client in a process of its own, as a server has it. */
@@ -90,13 +119,31 @@ describe("an MCP server over HTTP", () => {
     await until("the end of its session", () => sessions.size === 0);
   });
 
-  it("that has forgotten the session gets a new one, and the call once", async () => {
-    const { url, sessions, notes } = await startHttpServer();
+  it.each([404, 400])(
+    "that has forgotten the session (%i) gets a new one, and the call once",
+    async (unknownSession) => {
+      const { url, sessions, notes } = await startHttpServer({ unknownSession });
+      const client = startClient({ url });
+      await client.ask({ do: "list" });
+      sessions.clear();
+      expect(await client.call("web_order", { item: "tea" })).toEqual({ value: { output: "ordered tea" } });
+      expect(notes).toEqual(["order tea key-1"]);
+    },
+  );
+
+  it("that has forgotten the session when its tools are asked for gets a new one", async () => {
+    const { url, sessions, addTool } = await startHttpServer();
     const client = startClient({ url });
-    await client.ask({ do: "list" });
+    const lists = async (name: string) => {
+      const { value } = (await client.ask({ do: "list" })) as { value?: string[] };
+      return value?.includes(name) ?? false;
+    };
+    expect(await lists("web_echo")).toBe(true);
+    addTool("first");
+    await until("the first new tool", () => lists("web_first"));
+    addTool("second");
     sessions.clear();
-    expect(await client.call("web_order", { item: "tea" })).toEqual({ value: { output: "ordered tea" } });
-    expect(notes).toEqual(["order tea key-1"]);
+    await until("the second new tool", () => lists("web_second"));
   });
 
   it("is told when a call is aborted", async () => {
@@ -131,6 +178,22 @@ describe("an MCP server over HTTP", () => {
     await close();
     web.length = 0;
     expect(await client.next()).toMatchObject({ error: { code: "outcome_unknown" } });
+  });
+
+  it("that breaks off one call leaves the others alone, and its session", async () => {
+    const { url, notes, sessions, hangUpOnce, endLinger } = await startHttpServer();
+    const client = startClient({ url });
+    await client.ask({ do: "list" });
+    const [session] = sessions.keys();
+    client.send({ do: "call", tool: "web_linger", args: {} });
+    await until("the first call", () => notes.includes("lingering"));
+    hangUpOnce();
+    expect(await client.call("web_order", { item: "tea" })).toMatchObject({ error: { code: "outcome_unknown" } });
+    hangUpOnce();
+    expect(await client.call("web_echo", { text: "again" })).toEqual({ value: { output: "again" } });
+    endLinger();
+    expect(await client.next()).toEqual({ value: { output: "at last" } });
+    expect([...sessions.keys()]).toEqual([session]);
   });
 
   it("that does not speak the protocol is an error that names it", async () => {
