@@ -1,5 +1,6 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
 import type { ToolContext, ToolDefinition } from "../tool/tool.ts";
+import { isZodSchema, parseToolArgs } from "../tool/tool-schema.ts";
 import { toFinishedTool } from "./finished-tool.ts";
 import { jsonCopy } from "./json-copy.ts";
 import { runContext } from "./run-context.ts";
@@ -15,7 +16,7 @@ export function toGraphTool(
   partsOf: ContextParts,
   { endsTurn = false }: { endsTurn?: boolean } = {},
 ): StructuredTool {
-  return new DynamicStructuredTool({
+  const tool = new DynamicStructuredTool({
     returnDirect: endsTurn,
     name: definition.name,
     description: definition.description,
@@ -30,6 +31,16 @@ export function toGraphTool(
       return [output, artifact];
     },
   }) as unknown as StructuredTool;
+  return isZodSchema(definition.schema) ? tool : explaining(tool, definition);
+}
+
+/** Of arguments that don't fit a JSON Schema LangChain only says that they don't: a model could but guess what to mend. */
+function explaining(tool: StructuredTool, definition: ToolDefinition): StructuredTool {
+  const call = async (...[args, ...rest]: Parameters<StructuredTool["call"]>) => {
+    await parseToolArgs(definition, args);
+    return tool.call(args, ...rest);
+  };
+  return Object.create(tool, { call: { value: call } });
 }
 
 function contextOf(partsOf: ContextParts): ToolContext {

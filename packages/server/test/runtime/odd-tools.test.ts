@@ -6,16 +6,23 @@ import type { ToolDefinition } from "../../src/tool/tool.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, type Started, say, startRuntime } from "./started-runtime.ts";
 
-async function startWith(run: () => unknown, call = "odd"): Promise<Started> {
+interface Scene {
+  call?: string;
+  schema?: ToolDefinition["schema"];
+  args?: Record<string, unknown>;
+}
+
+async function startWith(run: () => unknown, scene: Scene = {}): Promise<Started> {
+  const { call = "odd", schema = z.object({}), args = {} } = scene;
   const tool = defineTool({
     name: "odd",
     description: "Odd",
-    schema: z.object({}),
+    schema,
     on_crash: "never",
     effect: "write",
     run: run as () => string,
   }) as ToolDefinition;
-  const { server, options } = await scriptedProvider(calls("call_1", call, {}), says("Done"));
+  const { server, options } = await scriptedProvider(calls("call_1", call, args), says("Done"));
   onTestFinished(() => server[Symbol.asyncDispose]());
   return startRuntime({ ...options, tools: [tool] });
 }
@@ -65,10 +72,30 @@ it.each<[string, unknown]>([
   expect(started.errors).toEqual([]);
 });
 
+it.each<[string, ToolDefinition["schema"]]>([
+  ["zod", z.object({ days: z.int(), unit: z.enum(["c", "f"]) })],
+  [
+    "JSON Schema",
+    {
+      type: "object",
+      properties: { days: { type: "integer" }, unit: { enum: ["c", "f"] } },
+      required: ["days", "unit"],
+    },
+  ],
+])(
+  "arguments that don't fit a schema of %s: the model is told of each what is wrong with it",
+  async (_name, schema) => {
+    const started = await startWith(() => "never", { schema, args: { days: "many" } });
+    const [result] = dataOf(await say(started, "Go"), "tool_result");
+    expect(result).toMatchObject({ outcome: "error", output: expect.stringContaining("days") });
+    expect(result).toMatchObject({ output: expect.stringContaining("unit") });
+  },
+);
+
 it.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   "a call of %s is one of a tool that there is not",
   async (name) => {
-    const started = await startWith(() => "never", name);
+    const started = await startWith(() => "never", { call: name });
     const events = await say(started, "Go");
     expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "error", output: expect.stringContaining(name) }]);
     expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
