@@ -14,7 +14,7 @@ export * from "./event-data.ts";
 export * from "./file.ts";
 export * from "./health.ts";
 export * from "./id.ts";
-export { isJsonObject, JsonObject, JsonObjectInput, JsonValueInput } from "./json.ts";
+export { isJsonObject, isShallow, JsonObject, JsonObjectInput, JsonValueInput } from "./json.ts";
 export * from "./limits.ts";
 export * from "./message.ts";
 export * from "./metadata.ts";

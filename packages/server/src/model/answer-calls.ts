@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject } from "@cognition/contract";
+import { isJsonObject, isShallow, type JsonObject, MAX_JSON_DEPTH } from "@cognition/contract";
 import type { AIMessageChunk } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 
@@ -97,11 +97,27 @@ function judge({ name, text }: GatheredCall, cut: boolean): Judged {
   }
   // What was cut off before its arguments is no call without any.
   const args = text.trim() === "" && !cut ? {} : parse(text);
-  if (isJsonObject(args)) return { name, args };
-  const reason = cut
-    ? `${name} was not run: the answer reached its maximum length (max_tokens), and the arguments were cut off. Make the call again with less in it, or in several steps.`
-    : `${name} was not run: its arguments are not a whole JSON object. Make the call again with arguments that are.`;
-  return { name, args: {}, reason };
+  if (!isJsonObject(args)) return { name, args: {}, reason: `${name} was not run: ${unreadable(cut)}` };
+  const flaw = flawIn(args);
+  if (flaw === undefined) return { name, args };
+  return { name, args: {}, reason: `${name} was not run: its arguments ${flaw}. Make the call again without that.` };
+}
+
+function unreadable(cut: boolean): string {
+  return cut
+    ? "the answer reached its maximum length (max_tokens), and the arguments were cut off. Make the call again with less in it, or in several steps."
+    : "its arguments are not a whole JSON object. Make the call again with arguments that are.";
+}
+
+/** Why no thread can keep them: the run would end with the call, and with what else the answer says. */
+function flawIn(args: JsonObject): string | undefined {
+  if (!isShallow(args)) return `are nested deeper than the limit of ${MAX_JSON_DEPTH} levels`;
+  return hasProto(args) ? "have a member called __proto__, which can't be kept" : undefined;
+}
+
+function hasProto(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProto);
 }
 
 function parse(text: string): unknown {

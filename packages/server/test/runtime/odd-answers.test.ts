@@ -92,6 +92,13 @@ describe("a tool call that can't be read is an error for the model to mend, and 
     ["a text", overOpenai, openaiCalls("tool_calls", call('"x"')), "error"],
     ["something behind", overOpenai, openaiCalls("tool_calls", call('{"command":"ls"} trailing')), "error"],
     ["no name", overOpenai, openaiCalls("tool_calls", { id: "call_1", function: { arguments: "{}" } }), "error"],
+    ["__proto__", overOpenai, openaiCalls("tool_calls", call('{"command":"ls","a":[{"__proto__":1}]}')), "error"],
+    [
+      "what is too deep",
+      overOpenai,
+      openaiCalls("tool_calls", call(`{"a":${"[".repeat(9_000)}${"]".repeat(9_000)}}`)),
+      "error",
+    ],
     ["an object", overOpenai, openaiCalls("tool_calls", call({ command: "ls" })), "ok"],
     ["an empty id", overOpenai, openaiCalls("tool_calls", call('{"command":"ls"}', "")), "ok"],
     ["no id", overOpenai, openaiCalls("tool_calls", { function: { name: "ls", arguments: '{"path":"/"}' } }), "ok"],
