@@ -9,12 +9,13 @@ import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import type { ProviderKind } from "./provider-kind.ts";
 import type { Timeouts } from "./timeouts.ts";
+import { fitToolResults } from "./tool-results.ts";
 
 /** One provider with one model, ready to be called. */
 export interface ModelSource {
   readonly provider: ProviderDefinition;
   readonly model: string;
-  readonly kind: Pick<ProviderKind, "endOf" | "countsAreTotals">;
+  readonly kind: Pick<ProviderKind, "endOf" | "countsAreTotals" | "takesInResult">;
   readonly chat: BaseChatModel;
   readonly breaker: CircuitBreaker;
   readonly timeouts: Timeouts;
@@ -29,17 +30,18 @@ export interface SourceCallOptions extends BaseChatModelCallOptions {
  * answer is known only now. No callbacks are passed: a piece is told to listeners once it is certain to be kept.
  */
 export function openSource(
-  { chat }: ModelSource,
-  messages: readonly BaseMessage[],
+  { chat, kind }: ModelSource,
+  conversation: readonly BaseMessage[],
   options: SourceCallOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ChatGenerationChunk> {
+  const messages = kind.takesInResult ? fitToolResults(conversation, kind.takesInResult) : [...conversation];
   const { tools, ...rest } = options;
   const call = { ...rest, signal };
-  if (!tools?.length) return chat._streamResponseChunks([...messages], call);
+  if (!tools?.length) return chat._streamResponseChunks(messages, call);
   const bound: unknown = chat.bindTools?.(tools, rest);
-  if (isBinding(bound)) return bound.bound._streamResponseChunks([...messages], { ...call, ...bound.config, signal });
-  return (bound as BaseChatModel)._streamResponseChunks([...messages], call);
+  if (isBinding(bound)) return bound.bound._streamResponseChunks(messages, { ...call, ...bound.config, signal });
+  return (bound as BaseChatModel)._streamResponseChunks(messages, call);
 }
 
 interface Binding {

@@ -1,5 +1,5 @@
 import { isAppError } from "@cognition/contract";
-import { AIMessageChunk } from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -62,6 +62,35 @@ describe.each(PROTOCOLS)("over the $kind protocol", (protocol) => {
     expect([request?.headers.authorization, request?.headers["x-api-key"]]).toContain(
       protocol.kind === "openai" ? `Bearer ${KEY}` : KEY,
     );
+  });
+
+  test("is sent of a tool's result what it takes, and the rest in words", async () => {
+    server.script(protocol.says("ok"));
+    const model = await modelOf(registry([one()]));
+    const svg = { type: "image", mimeType: "image/svg+xml", data: "PHN2Zz4=" };
+    const sound = { type: "audio", mimeType: "audio/wav", data: "AAAA" };
+    const content = [
+      { type: "text", text: "a dot" },
+      svg,
+      sound,
+      { type: "text", text: 5 },
+      { type: "text", text: "" },
+    ];
+    await model.invoke([
+      new HumanMessage("Draw"),
+      new AIMessage({ content: "", tool_calls: [{ type: "tool_call", id: "call_1", name: "draw", args: {} }] }),
+      new ToolMessage({ tool_call_id: "call_1", content: content as unknown as string }),
+    ]);
+    const body = server.requests[0]?.body as { messages: { content: unknown }[] } | undefined;
+    const sent = body?.messages.at(-1)?.content;
+    const blocks = protocol.kind === "openai" ? sent : (sent as { content: unknown }[])[0]?.content;
+    expect(blocks).toEqual([
+      { type: "text", text: "a dot" },
+      { type: "text", text: expect.stringContaining("image of image/svg+xml") },
+      { type: "text", text: expect.stringContaining("audio of audio/wav") },
+      { type: "text", text: "5" },
+      { type: "text", text: "(empty)" },
+    ]);
   });
 
   test("puts tool calls that come in pieces together, inside a real agent", async () => {
