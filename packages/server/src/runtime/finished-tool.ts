@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { ContentBlock, isJsonObject } from "@cognition/contract";
+import { serialize } from "@cognition/thread";
 import type { ToolOutput } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
 
@@ -11,14 +12,21 @@ export interface FinishedTool {
 
 /**
  * Every form a tool may answer in as one. Never throws: the tool has run, and an answer in another form (undefined, a
- * number, an object of its own) must not turn what took place into an error; it becomes JSON.
+ * number, an object of its own) must not turn what took place into an error; it becomes JSON. The same goes for what no
+ * thread can keep (a function, an instance of a class): the model would do again what is done.
  */
 export function toFinishedTool(result: unknown): FinishedTool {
   if (isOutput(result)) {
     const { output, exit_code = null, artifact } = result;
-    return { output, exit_code: Number.isInteger(exit_code) ? exit_code : null, artifact };
+    const code = Number.isSafeInteger(exit_code) ? exit_code : null;
+    return {
+      output: keptContent(output),
+      exit_code: code,
+      artifact: canBeKept(artifact) ? artifact : asText(artifact),
+    };
   }
-  return { output: isContent(result) ? result : asText(result), exit_code: null, artifact: undefined };
+  const output = isContent(result) ? keptContent(result) : asText(result);
+  return { output, exit_code: null, artifact: undefined };
 }
 
 function isOutput(value: unknown): value is ToolOutput {
@@ -28,6 +36,20 @@ function isOutput(value: unknown): value is ToolOutput {
 function isContent(value: unknown): value is string | ContentBlock[] {
   if (typeof value === "string") return true;
   return Array.isArray(value) && value.length > 0 && value.every((block) => ContentBlock.safeParse(block).success);
+}
+
+function keptContent(content: string | ContentBlock[]): string | ContentBlock[] {
+  return typeof content === "string" || canBeKept(content) ? content : asText(content);
+}
+
+function canBeKept(value: unknown): boolean {
+  if (value === undefined) return true;
+  try {
+    serialize(value, "The output of a tool");
+    return true;
+  } catch {
+    return false; // it is kept as a text instead
+  }
 }
 
 function asText(value: unknown): string {

@@ -39,6 +39,11 @@ it.each<[string, unknown, string]>([
   ["a map", new Map([["a", 1]]), '{"a":1}'],
   ["bytes", new Uint8Array([1, 2, 3]), "AQID"],
   ["a circle", circular, "loop"],
+  ["an artifact that is a function", { output: "did it", artifact: () => 1 }, "did it"],
+  ["an artifact of a class", { output: "did it", artifact: new (class Row {})() }, "did it"],
+  ["an artifact that is a circle", { output: "did it", artifact: circular }, "did it"],
+  ["an artifact with __proto__", { output: "did it", artifact: JSON.parse('{"__proto__":1}') }, "did it"],
+  ["a block with a function", [{ type: "text", text: "did it", more: () => 1 }], "did it"],
 ])("a tool that gives %s has done its work, and the model reads what it gave", async (_name, given, output) => {
   const started = await startWith(() => given);
   const events = await say(started, "Go");
