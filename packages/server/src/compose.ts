@@ -29,6 +29,7 @@ import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/ru
 import { createAgentOpener } from "./runtime/agent-opener.ts";
 import { type GraphSource, graphDefinition, loadCustomGraphs } from "./runtime/custom-graph.ts";
 import { createGraphExecutor } from "./runtime/graph-executor.ts";
+import { createLeftCommands } from "./runtime/left-commands.ts";
 import { loadMiddleware, type MiddlewareSource } from "./runtime/named-middleware.ts";
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
@@ -108,6 +109,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     ...{ storage, sandboxes, engine, workspaces, workspace_root: root },
     onError: (error) => options.onError(error, ""),
   });
+  const left = createLeftCommands({ storage, sandboxes, onError: (error) => options.onError(error, "") });
   const sessions = createSessions({
     ...{ storage, agents, models, sandboxes, engine, ...workspace, deletedFolders: deleted },
     settleFiles: (session) => workspaces.settle(session, false),
@@ -131,6 +133,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     start: () => {
       engine.start();
       deleted.start();
+      left.start();
       webhooks.start();
       retention.start();
       problems.start();
@@ -138,6 +141,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
     close: async (drain_ms = config.runs.drain_ms) => {
       await drain(drain_ms);
       deleted.stop();
+      left.stop();
       problems.stop();
       await Promise.all([webhooks.stop(drain_ms), retention.stop()]);
       agents.close();

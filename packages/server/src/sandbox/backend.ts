@@ -4,7 +4,7 @@ import type { DockerOptions } from "./docker/docker-options.ts";
 import type { ProtectedPaths } from "./file/protected-paths.ts";
 import type { Cgroups } from "./process/cgroup.ts";
 import type { LaunchPrograms } from "./process/launch.ts";
-import type { SandboxCapabilities, SandboxDescription } from "./sandbox.ts";
+import type { LeftCommand, SandboxCapabilities, SandboxDescription } from "./sandbox.ts";
 
 /** The folder of one session. */
 export interface Workspace {
@@ -24,6 +24,8 @@ export interface Backend {
   openHost(session_id: string, workspace: Workspace): CommandHost;
   /** Takes away what was made for the session, by this process or one before it, and ends what still runs in it. */
   remove?(session_id: string): Promise<void>;
+  /** Commands that outlived the process that began them, where the back end can tell. */
+  left?(): readonly LeftCommand[];
   /** Lets go of what it holds for all sessions; commands that were left running go on. */
   close?(): void;
   /** The health of what it depends on, by name. */

@@ -98,6 +98,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       await known?.runner.stop(new AppError("aborted", "The session was removed, and its command with it."));
       await backend.remove?.(session_id);
     },
+    left: () => backend.left?.() ?? [],
     async close({ leave = false } = {}) {
       closed ??= new AppError("aborted", "The server is shutting down; the command was stopped.");
       const reason = closed;

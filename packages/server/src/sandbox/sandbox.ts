@@ -194,12 +194,22 @@ export interface Sandboxes {
   open(session_id: string, workspace: string): Promise<Sandbox>;
   /** Kills what the session still runs and takes away what was made for it (a container); never the workspace. */
   remove(session_id: string): Promise<void>;
+  /** Commands with an id that run on this host now. None where the back end can't tell. */
+  left(): readonly LeftCommand[];
   /**
    * Kills what runs; `execute` then rejects with `aborted`. With `leave`, commands that have an id go on by themselves, for
    * the next process to find. Nothing can be opened or run afterwards.
    */
   close(options?: { readonly leave?: boolean }): Promise<void>;
   describe(): SandboxDescription;
+}
+
+export interface LeftCommand {
+  readonly session_id: string;
+  readonly id: string;
+  isRunning(): boolean;
+  /** As a sandbox's `stop`. */
+  stop(): Promise<void>;
 }
 
 export type LimitName =

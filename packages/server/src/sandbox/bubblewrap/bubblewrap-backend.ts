@@ -89,6 +89,7 @@ async function createBackend(
     rootOf: () => INSIDE,
     openHost: (session_id, workspace) => supervision.openHost(session_id, (command) => prepare(workspace, command)),
     remove: supervision.remove,
+    left: supervision.left,
     close: supervision.close,
   };
 }

@@ -52,6 +52,7 @@ export async function createLocalBackend(context: BackendContext): Promise<Backe
     rootOf: ({ folder }) => folder,
     openHost: (session_id, workspace) => supervision.openHost(session_id, (command) => prepare(workspace, command)),
     remove: supervision.remove,
+    left: supervision.left,
     close: supervision.close,
   };
 }

@@ -13,6 +13,8 @@ export interface ProcessIdentity {
 /** What is known of a command before it starts. */
 export interface CommandNote {
   readonly id: string;
+  /** Not in notes of earlier releases. */
+  readonly session_id?: string;
   readonly digest: string;
   readonly started_ms: number;
   /** The machine: the processes of another one cannot be looked at. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BackendContext } from "../backend.ts";
 import type { CommandHost } from "../command-host.ts";
 import { createProcessHost, type PrepareCommand } from "../process/process-host.ts";
+import type { LeftCommand } from "../sandbox.ts";
 import { type CommandFolder, commandFolder, isAlive, sessionFolder } from "./command-folder.ts";
 import { stopCommand } from "./stop-command.ts";
 import { createSupervisedHost } from "./supervised-host.ts";
@@ -14,6 +15,8 @@ export interface Supervision {
   openHost(session_id: string, prepare: PrepareCommand): CommandHost;
   /** Ends what still runs of a session, and forgets all of it. */
   remove(session_id: string): Promise<void>;
+  /** What runs now. */
+  left(): LeftCommand[];
   close(): void;
 }
 
@@ -25,7 +28,12 @@ const KEPT_MS = 24 * 3_600_000;
 /** Without a folder to keep them in, commands end with the server. */
 export async function superviseCommands({ commandFolder: state, environment, now }: Context): Promise<Supervision> {
   if (state === undefined)
-    return { openHost: (_id, prepare) => createProcessHost(prepare), remove: async () => {}, close: () => {} };
+    return {
+      openHost: (_id, prepare) => createProcessHost(prepare),
+      remove: async () => {},
+      left: () => [],
+      close: () => {},
+    };
   const supervisor = createSupervisor({ state, path: environment["PATH"] ?? "" });
   await reclaim(state, now());
   return {
@@ -35,14 +43,29 @@ export async function superviseCommands({ commandFolder: state, environment, now
       for (const folder of listCommands(path)) await stop(folder);
       rmSync(path, { recursive: true, force: true });
     },
+    left: () => listAll(state).flatMap(leftCommand),
     close: supervisor.close,
   };
 }
 
+function leftCommand(folder: CommandFolder): LeftCommand[] {
+  const { id, session_id } = folder.note() ?? {};
+  if (id === undefined || session_id === undefined || !isRunning(folder)) return [];
+  const stopAndForget = async () => {
+    await stop(folder);
+    folder.remove();
+  };
+  return [{ id, session_id, isRunning: () => isRunning(folder), stop: stopAndForget }];
+}
+
+function isRunning(folder: CommandFolder): boolean {
+  const note = folder.note();
+  return note?.host === hostname() && !folder.outcome() && isAlive(note.supervisor);
+}
+
 /** After a crash of supervisors, or of the machine: nobody watches over their commands any more. */
 async function reclaim(state: string, now: number): Promise<void> {
-  for (const session of list(state))
-    for (const folder of listCommands(join(state, session))) await reclaimCommand(folder, now);
+  for (const folder of listAll(state)) await reclaimCommand(folder, now);
 }
 
 async function reclaimCommand(folder: CommandFolder, now: number): Promise<void> {
@@ -56,6 +79,10 @@ async function reclaimCommand(folder: CommandFolder, now: number): Promise<void>
 async function stop(folder: CommandFolder): Promise<void> {
   const note = folder.note();
   if (note && note.host === hostname() && !folder.outcome()) await stopCommand(folder, note);
+}
+
+function listAll(state: string): CommandFolder[] {
+  return list(state).flatMap((session) => listCommands(join(state, session)));
 }
 
 function listCommands(session: string): CommandFolder[] {

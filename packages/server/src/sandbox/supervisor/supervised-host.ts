@@ -66,7 +66,7 @@ export function createSupervisedHost(options: SupervisedHostOptions): CommandHos
 }
 
 async function start(
-  { supervisor, now }: SupervisedHostOptions,
+  { supervisor, session_id, now }: SupervisedHostOptions,
   command: HostedCommand,
   folder: CommandFolder,
   { start, release }: PreparedProcess,
@@ -78,6 +78,7 @@ async function start(
     command.signal.throwIfAborted();
     const note: CommandNote = {
       id,
+      session_id,
       digest: digestOf(command.command),
       started_ms: now(),
       host: hostname(),
