@@ -69,8 +69,6 @@ export function createTimeline({ storage, workspaces, agents, workspace_root }: 
     },
     diff: async (session, checkpoint_id, to) => {
       const { snapshot_id } = await entryAt(storage, session, checkpoint_id);
-      // Another node may have worked on the session since this one had it.
-      if (to === undefined) await workspaces.settle(session, false);
       const other =
         to === undefined ? await workspaces.look(session) : (await entryAt(storage, session, to)).snapshot_id;
       const files = await workspaces.diff(session.scopes, snapshot_id ?? EMPTY_TREE, other ?? EMPTY_TREE);

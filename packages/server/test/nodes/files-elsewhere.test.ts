@@ -1,4 +1,5 @@
-import type { CheckpointDiff } from "@cognition/contract";
+import { readdirSync } from "node:fs";
+import type { CheckpointDiff, Session } from "@cognition/contract";
 import { openStorage } from "@cognition/thread";
 import { expect, inject, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../../../testing/database.ts";
@@ -43,4 +44,14 @@ it("what has changed until now is the same on every node, whichever worked on th
     expect(await changedSince(node, id, before)).toEqual(["added two.txt"]);
     expect(await changedSince(node, id, now)).toEqual([]);
   }
+});
+
+it("a fork of now has the files of the node that worked on the session last", async () => {
+  const [first, second] = await startNodes();
+  const { id } = await first.createSession();
+  await say(second, id, "Create a file named one.txt containing exactly the word one");
+  await say(first, id, "Create a file named two.txt containing exactly the word two");
+  const response = await second.fetch(`/sessions/${id}/fork`, { method: "POST", json: {} });
+  const { workspace_path } = (await response.json()) as Session;
+  expect(readdirSync(workspace_path ?? "").sort()).toEqual(["one.txt", "two.txt"]);
 });

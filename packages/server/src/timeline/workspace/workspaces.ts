@@ -48,7 +48,10 @@ export interface Workspaces {
   settle(session: WorkspacePlace, overwrite: boolean): Promise<void>;
   /** Brings the folder of a fork to where its files stand, from the other's folder as far as that has them. */
   cloneFrom(parent: WorkspacePlace, fork: WorkspacePlace): Promise<void>;
-  /** Stores the folder as it is now, without making it the place where the files stand. */
+  /**
+   * Stores the files as they are now, without making that the place where they stand. Another node may have worked on them
+   * since this one had them: its folder is brought there first.
+   */
   look(session: WorkspacePlace): Promise<string>;
   /** Where the thread's files stand. */
   standing(session: WorkspacePlace): Promise<string>;
@@ -106,7 +109,9 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     look: (session) =>
       inTurn(session, async (folder) => {
-        if (!(await isThere(folder))) return sync.standing(session);
+        const stood = await sync.standing(session);
+        if (!(await isThere(folder))) return stood;
+        await sync.bring(session, folder, stood, { own: ownsFolder(session), overwrite: false });
         const place = { scope: session.scopes, root: toBytes(folder) };
         return (await captureFolder(parts, place)).tree;
       }),
