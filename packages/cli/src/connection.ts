@@ -9,6 +9,8 @@ export interface Connection {
   readonly client: Client;
   /** Where the server is, in words. */
   readonly place: string;
+  /** What a command needs to come there again, to be told to the user: without the secret that he may have given. */
+  readonly flags: string;
   close(): Promise<void>;
 }
 
@@ -38,7 +40,8 @@ export async function connect(context: Context, args: Arguments, { works = false
   if (url !== undefined) {
     if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
       throw misuse(`--url must be an address such as http://127.0.0.1:8000, not "${url}"`);
-    return { client: createClient({ baseUrl: url, ...identity }), place: url, close: async () => {} };
+    const client = createClient({ baseUrl: url, ...identity });
+    return { client, place: url, flags: flagsOf(args), close: async () => {} };
   }
   const { config, origins } = configOf(context, args);
   // A person in a folder means the files in it, unless the configuration says otherwise.
@@ -50,8 +53,20 @@ export async function connect(context: Context, args: Arguments, { works = false
   return {
     client: createClient({ baseUrl: server.url, ...identity }),
     place: config.workspace.root,
+    flags: flagsOf(args),
     close: server.close,
   };
+}
+
+function flagsOf(args: Arguments): string {
+  const single = ["url", "workspace"].map((name) => ({ name, value: args.text(name) }));
+  const given = [...single, ...args.list("scope").map((value) => ({ name: "scope", value }))];
+  return given.map(({ name, value }) => (value === undefined ? "" : ` --${name} ${quoted(value)}`)).join("");
+}
+
+/** As a shell takes it for one word. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** For this command alone: on loopback, on any free port, with no request log in between what the user reads. */

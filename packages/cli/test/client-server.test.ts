@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { createClient, type SessionEvent } from "@cognition/client";
 import { defaultConfig, type RunningServer, startServer } from "@cognition/server";
 import { openStorage, type Storage } from "@cognition/thread";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir } from "../../../testing/temp-dir.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
+import { runInProcess } from "./run-in-process.ts";
 
 const dir = createTempDir();
 let storage: Storage;
@@ -169,6 +171,22 @@ describe("the client on a real server", () => {
     expect(await client.getStoreItem(place)).toMatchObject({ value: { a: 1 } });
     await client.deleteStoreItem(place);
     await expect(client.getStoreItem(place)).rejects.toMatchObject({ code: "store_item_not_found" });
+  });
+
+  test("a rewind prints the command that takes it back, at the same server and in the same scope", async () => {
+    const scope = { user: "ann o'hara" };
+    const client = createClient({ baseUrl: server.url, scope });
+    const { id } = await client.createSession();
+    await client.sendMessage(id, "hello").rest();
+    const place = ["--url", server.url, "--scope", "user=ann o'hara"];
+    const back = await runInProcess(["rewind", id, "--last", "turn", "--no-files", ...place], { cwd: dir.path });
+    expect(back).toMatchObject({ code: 0, errors: "" });
+    expect((await client.getSession(id)).message_count).toBe(0);
+    const redo = /^Redo: cognition (.*)$/m.exec(back.output)?.[1] ?? "";
+    expect(redo).toContain("--no-files");
+    const words = execFileSync("sh", ["-c", `printf '%s\\n' ${redo}`], { encoding: "utf8" }).trimEnd();
+    expect(await runInProcess(words.split("\n"), { cwd: dir.path })).toMatchObject({ code: 0, errors: "" });
+    expect((await client.getSession(id)).message_count).toBe(2);
   });
 
   test("errors are the server's own", async () => {

@@ -38,6 +38,7 @@ export const command: Command = {
         printer: createEventPrinter(context.output, args.flag("json")),
         say: (text) => context.errors.write(`${text}\n`),
         session,
+        flags: connection.flags,
         agent: args.text("agent"),
         model: args.text("model"),
         onGone: (leave) => {

@@ -34,14 +34,18 @@ export const command: Command = {
     const connection = await connect(context, args);
     try {
       const force = args.flag("force");
+      const alone = args.flag("no-files");
       const result = await connection.client.rewindSession(session_id, {
         ...place,
-        ...(args.flag("no-files") && { restore: ["conversation"] }),
+        ...(alone && { restore: ["conversation"] }),
         dry_run,
         force,
       });
       if (args.flag("json")) printJson(context, result);
-      else context.output.write(describe(result, session_id, dry_run));
+      else {
+        const redo = `cognition rewind ${session_id}${alone ? " --no-files" : ""}${connection.flags}`;
+        context.output.write(describe(result, redo, dry_run));
+      }
       return EXIT.ok;
     } finally {
       await connection.close();
@@ -59,9 +63,10 @@ function placeOf(args: Arguments): Pick<RewindSessionInput, "checkpoint_id" | "m
   return { last };
 }
 
-function describe({ head, previous_head, files }: RewindResult, session_id: string, dry_run: boolean): string {
+/** `redo` is the command that goes back, but for the place. */
+function describe({ head, previous_head, files }: RewindResult, redo: string, dry_run: boolean): string {
   const changes = files.map(({ path, change }) => `  ${change} ${plainText(path)}\n`).join("");
   if (dry_run) return `Would go back to ${head}.\n${changes}`;
-  const redo = previous_head ? `Redo: cognition rewind ${session_id} --checkpoint ${previous_head}\n` : "";
-  return `The session stands at ${head} again.\n${changes}${redo}`;
+  const back = previous_head ? `Redo: ${redo} --checkpoint ${previous_head}\n` : "";
+  return `The session stands at ${head} again.\n${changes}${back}`;
 }
