@@ -13,8 +13,7 @@ export function createOperations(transport: Transport): Operations {
     getMessages: methods.listMessages,
     async downloadFiles(session_id, options) {
       const path = fillPath(ROUTE_TABLE.listFiles[1], [session_id]);
-      const response = await transport.sendSafely({ method: "GET", path, query: { archive: "tar" }, ...options });
-      return new Uint8Array(await response.arrayBuffer());
+      return transport.receiveSafely({ method: "GET", path, query: { archive: "tar" }, ...options }, readBytes);
     },
   };
 }
@@ -36,8 +35,8 @@ async function call(transport: Transport, entry: RouteEntry, args: readonly unkn
   };
   // Only what can be repeated without doing anything twice: a read, or a POST under its key.
   const safe = method === "GET" || method === "POST";
-  const response = await (safe ? transport.sendSafely(request) : transport.send(request));
-  return readAnswer(response, form);
+  const receive = safe ? transport.receiveSafely : transport.receive;
+  return receive(request, (response) => readAnswer(response, form));
 }
 
 function bodyOf(input: unknown, form: Form): string | Uint8Array {
@@ -56,5 +55,9 @@ function headersOf(method: string, form: Form, key: string | undefined): Record<
 async function readAnswer(response: Response, form: Form): Promise<unknown> {
   if (response.status === 204) return undefined;
   if (form === "text") return response.text();
-  return form === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
+  return form === "bytes" ? readBytes(response) : response.json();
+}
+
+async function readBytes(response: Response): Promise<Uint8Array> {
+  return new Uint8Array(await response.arrayBuffer());
 }

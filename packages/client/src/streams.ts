@@ -105,7 +105,7 @@ export function createStreams(parts: StreamParts): Streams {
     sendMessage: (session_id, content, options = {}) =>
       runByPost(messagesPath(session_id), session_id, messageBody(content, options), options),
     async submitMessage(session_id, content, options = {}) {
-      const response = await transport.sendSafely({
+      const request = {
         method: "POST",
         path: messagesPath(session_id),
         body: JSON.stringify(messageBody(content, options)),
@@ -116,8 +116,8 @@ export function createStreams(parts: StreamParts): Streams {
           "Idempotency-Key": options.idempotencyKey ?? newKey(),
         },
         signal: options.signal,
-      });
-      return (await response.json()) as Run;
+      };
+      return transport.receiveSafely(request, (response) => response.json() as Promise<Run>);
     },
     resumeAndFollow: (session_id, body = {}, options = {}) =>
       runByPost(fillPath(ROUTE_TABLE.resumeSession[1], [session_id]), session_id, body, options),
@@ -154,8 +154,8 @@ interface Question extends Pick<RequestOptions, "signal"> {
 /** The log keeps every question, and the run's next event stands behind one that was answered. */
 async function isOpen(transport: Transport, { session_id, run_id, id, signal }: Question): Promise<boolean> {
   const path = fillPath(ROUTE_TABLE.listEvents[1], [session_id]);
-  const response = await transport.sendSafely({ method: "GET", path, query: { after: id }, signal });
-  const { events } = (await response.json()) as EventPage;
+  const request = { method: "GET", path, query: { after: id }, signal };
+  const { events } = await transport.receiveSafely(request, (response) => response.json() as Promise<EventPage>);
   return events.every((event) => event.run_id !== run_id);
 }
 

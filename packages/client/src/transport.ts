@@ -31,11 +31,16 @@ export interface TransportRequest extends RequestOptions {
   readonly body?: string | Uint8Array | undefined;
 }
 
+/** Takes all of an answer. */
+export type Read<T> = (response: Response) => Promise<T>;
+
 export interface Transport {
   /** The answer, if it is a success. Throws AppError: the server's own, `server_unreachable` or `unexpected_answer`. */
   send(request: TransportRequest): Promise<Response>;
-  /** The same, tried again where that is safe and may help. */
-  sendSafely(request: TransportRequest): Promise<Response>;
+  /** The same, to the end of the answer. */
+  receive<T>(request: TransportRequest, read: Read<T>): Promise<T>;
+  /** The same, tried again where that may help: only for what can be repeated without doing anything twice. */
+  receiveSafely<T>(request: TransportRequest, read: Read<T>): Promise<T>;
 }
 
 export function createTransport(options: TransportOptions): Transport {
@@ -57,12 +62,28 @@ export function createTransport(options: TransportOptions): Transport {
     throw await toError(response);
   }
 
+  async function receive<T>(request: TransportRequest, read: Read<T>): Promise<T> {
+    const response = await send(request);
+    try {
+      return await read(response);
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      const { status } = response;
+      if (cause instanceof SyntaxError) {
+        const message = `The server answered ${status} with what is no JSON: ${cause.message}`;
+        throw new AppError("unexpected_answer", message, { cause, details: { status } });
+      }
+      throw new AppError("server_unreachable", `The answer of ${base} broke off: ${messageOf(cause)}`, { cause });
+    }
+  }
+
   return {
     send,
-    async sendSafely(request) {
+    receive,
+    async receiveSafely(request, read) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await send(request);
+          return await receive(request, read);
         } catch (error) {
           if (attempt > options.retries || !mayHelp(error)) throw error;
           await options.wait(options.backoff.delay(attempt, undefined, retryAfter(error)), request.signal);

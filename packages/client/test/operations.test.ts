@@ -166,6 +166,27 @@ describe("an error", () => {
     await expect(lost.getHealth()).rejects.toMatchObject({ code: "server_unreachable" });
   });
 
+  test("of an answer that breaks off says so, and a read is tried again", async () => {
+    const cut = (response: ServerResponse) => response.writeHead(200, { "content-length": 99 }).end('{"id":', "utf8");
+    answer = (response, count) => {
+      if (count > 1) return void response.end('{"id":"x"}');
+      cut(response);
+      response.socket?.destroySoon();
+    };
+    expect(await client.getSession("s")).toEqual({ id: "x" });
+    expect(seen).toHaveLength(2);
+    seen = [];
+    await expect(client.updateSession("s", {})).rejects.toMatchObject({ code: "server_unreachable" });
+    expect(seen).toHaveLength(1);
+  });
+
+  test("of a page where JSON should be says so", async () => {
+    answer = (response) => response.setHeader("content-type", "text/html").end("<html>Log in first</html>");
+    const wrong = { code: "unexpected_answer", details: { status: 200 } };
+    await expect(client.getSession("s")).rejects.toMatchObject(wrong);
+    await expect(client.submitMessage("s", "hello")).rejects.toMatchObject(wrong);
+  });
+
   test.each([
     [{ baseUrl: "localhost:8000" }, 'baseUrl must begin with http:// or https://; it is "localhost:8000"'],
     [{ baseUrl: "127.0.0.1:8000" }, "The request can't be sent"],
