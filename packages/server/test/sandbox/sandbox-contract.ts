@@ -3,6 +3,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -15,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { createSandboxes, type SandboxesOptions } from "../../src/sandbox/create-sandboxes.ts";
 import type { Sandbox, Sandboxes } from "../../src/sandbox/sandbox.ts";
+import { nestFolders } from "./nest-folders.ts";
 import { findProcesses, until } from "./wait-for.ts";
 
 /** What every back end promises. The commands are programs with arguments, so that they need no shell of the sandbox. */
@@ -389,6 +391,13 @@ export function sandboxContract(
       expect(existsSync(join(temp.path, "outside.txt"))).toBe(true);
       await expect(sandbox.files.delete("dir")).rejects.toMatchObject({ code: "file_not_found" });
       await expect(sandbox.files.delete(".")).rejects.toMatchObject({ code: "workspace_path_refused" });
+    });
+
+    test("are deleted however deep they lie, also beyond the longest path", async () => {
+      const before = readdirSync(inWorkspace("."));
+      nestFolders(inWorkspace("."), 450, "n".repeat(20));
+      await sandbox.files.delete("n".repeat(20));
+      expect(readdirSync(inWorkspace("."))).toEqual(before);
     });
 
     test("too large are refused, by number", async () => {

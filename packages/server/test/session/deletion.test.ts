@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { openStorage, type Storage } from "@cognition/thread";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
+import { nestFolders } from "../sandbox/nest-folders.ts";
 import { make, talkTo } from "../timeline/talk.ts";
 
 const remove = (on: TestServer, id: string) => on.ask(`/sessions/${id}`, { method: "DELETE" });
@@ -18,6 +19,14 @@ function leftIn({ root }: TestServer): string[] {
   });
   return [...readdirSync(root).filter((name) => name !== ".cognition"), ...notes];
 }
+
+it("a session whose folders are nested deeper than a path is long is deleted with them", async () => {
+  const on = await startTestServer();
+  const { id, workspace_path } = await on.createSession();
+  nestFolders(workspace_path ?? "", 30, "n".repeat(200));
+  expect((await remove(on, id)).status).toBe(204);
+  expect(leftIn(on)).toEqual([]);
+});
 
 describe("a server that dies while it deletes a session", () => {
   async function open(): Promise<Storage> {

@@ -1,25 +1,53 @@
-import { readdir, rmdir, unlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { readdir, rename, rmdir, unlink } from "node:fs/promises";
 import type { FolderEntry } from "./file-access.ts";
-import { entryOf, openFolderIn } from "./open-folder.ts";
+import { entryOf, type OpenFolder, openFolderIn } from "./open-folder.ts";
+
+/** Each level holds a descriptor, of which a process has about a thousand; a command may nest folders without end. */
+const MAX_DEPTH = 200;
 
 /**
  * Removes a file, a link or a folder with all that is in it. Goes down through open folders: `fs.rm` looks at a folder by
- * its path and then lists it by its path, and one swapped for a link in between would have its target emptied.
+ * its path and then lists it by its path, and one swapped for a link in between would have its target emptied. What lies
+ * too deep is brought up into the folder that goes, and removed from there.
  */
-export async function removeEntry({ folder, name, path }: FolderEntry): Promise<void> {
-  const child = await openFolderIn(folder, name).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOTDIR" || error.code === "ELOOP") return undefined;
-    throw error;
-  });
-  if (!child) return unlink(entryOf(folder, name));
+export async function removeEntry({ folder, name }: Pick<FolderEntry, "folder" | "name">): Promise<void> {
+  const top = await openUnlessFile(folder, name);
+  if (!top) return unlink(entryOf(folder, name));
   try {
-    const entries = await readdir(entryOf(child, "."), { withFileTypes: true });
-    for (const entry of entries) {
-      if (entry.isDirectory()) await removeEntry({ folder: child, name: entry.name, path: `${path}/${entry.name}` });
-      else await unlink(entryOf(child, entry.name));
-    }
+    for (let isLeft = true; isLeft; ) isLeft = await empty(top, top, 1);
   } finally {
-    await child.handle.close();
+    await top.handle.close();
   }
   await rmdir(entryOf(folder, name));
+}
+
+/** Tells whether something was brought up to `top` instead of being removed. */
+async function empty(folder: OpenFolder, top: OpenFolder, depth: number): Promise<boolean> {
+  let broughtUp = false;
+  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true })) {
+    const child = entry.isDirectory() ? await openUnlessFile(folder, entry.name) : undefined;
+    try {
+      if (child && depth >= MAX_DEPTH) {
+        await rename(entryOf(folder, entry.name), entryOf(top, `.cognition-${randomUUID()}`));
+        broughtUp = true;
+      } else if (child) {
+        broughtUp = (await empty(child, top, depth + 1)) || broughtUp;
+        await rmdir(entryOf(folder, entry.name));
+      } else await unlink(entryOf(folder, entry.name));
+    } finally {
+      await child?.handle.close();
+    }
+  }
+  return broughtUp;
+}
+
+async function openUnlessFile(folder: OpenFolder, name: string): Promise<OpenFolder | undefined> {
+  try {
+    return await openFolderIn(folder, name);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR" || code === "ELOOP") return undefined;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { type FileChange, isAppError, type Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { hasCode } from "../../file/error-text.ts";
@@ -9,6 +9,7 @@ import { createFolderMarkers } from "./folder-marker.ts";
 import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
+import { removeFolder } from "./remove-folder.ts";
 import { applyRestore, checkRestore } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
 import { SNAPSHOT_LIMITS } from "./snapshot-limits.ts";
@@ -34,9 +35,6 @@ export interface WorkspacesOptions {
 }
 
 type Folder = Pick<WorkspacePlace, "id" | "workspace_path">;
-
-/** A process that is being stopped may still put something into a folder that was just emptied. */
-const WHILE_OTHERS_WRITE = { maxRetries: 5, retryDelay: 50 };
 
 /** The folders of sessions on this node, and where they stand in the storage. */
 export interface Workspaces {
@@ -118,7 +116,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     standing: sync.standing,
     remove: (session) =>
       inTurn(session, async (folder) => {
-        if (ownsFolder(session)) await rm(folder, { recursive: true, force: true, ...WHILE_OTHERS_WRITE });
+        if (ownsFolder(session)) await removeFolder(folder);
         await parts.markers.remove(session.id);
       }),
     diff: async (scope, from, to) =>
