@@ -180,6 +180,8 @@ function send({ url, request, signal }: Hop, addresses: ResolvedAddress[]): Prom
   });
   outgoing.on("response", answer);
   outgoing.on("error", reject);
+  // An answer of 101 is none, and is told by nothing else: the deadline comes too late for a request that is over.
+  outgoing.on("close", () => reject(new Error("the connection was closed before an answer came")));
   outgoing.end(request.body);
   return promise;
 }

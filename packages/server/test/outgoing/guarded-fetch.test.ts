@@ -148,6 +148,16 @@ describe("a fetch", () => {
     await expect(fetch(`http://rebind.example:${good.port}/`)).rejects.toMatchObject({ code: "address_refused" });
   });
 
+  it("that is answered with another protocol is over at once", async () => {
+    const server = await serve((req) => {
+      req.socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+    });
+    await expect(createGuardedFetch({ allow })(server.url)).rejects.toMatchObject({
+      code: "tool_failed",
+      message: expect.stringContaining("closed before an answer came"),
+    });
+  });
+
   it("says what could not be reached, and why", async () => {
     const nobody = "http://127.0.0.1:1/"; // a port that nobody is given by chance
     await expect(createGuardedFetch({ allow })(nobody)).rejects.toMatchObject({
