@@ -111,8 +111,7 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   });
   const left = createLeftCommands({ storage, sandboxes, onError: (error) => options.onError(error, "") });
   const sessions = createSessions({
-    ...{ storage, agents, models, sandboxes, engine, ...workspace, deletedFolders: deleted },
-    settleFiles: (session) => workspaces.settle(session, false),
+    ...{ storage, agents, models, sandboxes, engine, workspaces, ...workspace, deletedFolders: deleted },
   });
   const timeline = createTimeline({ storage, workspaces, agents, workspace_root: root });
   const http = createHttp(options, config, { ...parts, engine, sessions, timeline });

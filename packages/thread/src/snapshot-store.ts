@@ -20,6 +20,8 @@ export interface SavedSnapshot {
   bytes: number;
   /** With one, an old epoch is refused with `stale_epoch`. */
   lease?: Lease;
+  /** While a run is at work on the thread it is refused with `session_busy`. */
+  unless_held?: boolean;
 }
 
 export interface SweepReport {

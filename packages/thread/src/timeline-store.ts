@@ -37,8 +37,10 @@ export interface Rewind {
   /** The head that the caller has seen: another one rejects with `version_conflict`. */
   expected_head: string | null;
   conversation: boolean;
-  /** Where the files are to stand from now on; left out, they stay. */
+  /** The files of the checkpoint; left out, they stay. */
   snapshot_id?: string;
+  /** Where the files are to stand from now on, if what people have changed since the head is to stay. */
+  files_stand_at?: string;
   artifacts?: boolean;
   memory?: boolean;
   /** Where these two go, if not to the same checkpoint: that of an input comes after what was written before it was given. */

@@ -15,6 +15,7 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
+import type { Workspaces } from "../timeline/workspace/workspaces.ts";
 import type { DeletedFolders } from "./deleted-folders.ts";
 import { makeOnce } from "./make-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
@@ -26,13 +27,12 @@ export interface SessionsOptions {
   readonly agents: Pick<AgentRegistry, "findForSession">;
   readonly models: Pick<ModelRegistry, "select">;
   readonly sandboxes: Pick<Sandboxes, "open">;
-  readonly engine: Pick<RunEngine, "abort">;
+  readonly engine: Pick<RunEngine, "abort" | "active">;
   readonly workspace_root: string;
   readonly isolation: WorkspaceIsolation;
   /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
   readonly refuse_given_paths: boolean;
-  /** Finishes what a rewind has begun, before anybody sees the files. */
-  readonly settleFiles: (session: Session) => Promise<void>;
+  readonly workspaces: Pick<Workspaces, "settle" | "change">;
   readonly deletedFolders: Pick<DeletedFolders, "announce" | "clear">;
 }
 
@@ -46,6 +46,12 @@ export interface Sessions {
   /** Stops what runs, then removes what is stored, the container, and the folder if the server made it. */
   delete(session_id: string, scope?: Scope): Promise<void>;
   openFiles(session_id: string, scope?: Scope): Promise<SandboxFiles>;
+  /** Does it to the session's files, for every node to see; `session_busy` while a run is at work on them elsewhere. */
+  changeFiles(
+    session_id: string,
+    scope: Scope | undefined,
+    work: (files: SandboxFiles) => Promise<unknown>,
+  ): Promise<void>;
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
@@ -53,6 +59,17 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function find(session_id: string, scope?: Scope): Promise<Session> {
     return (await storage.getSession(session_id, scope)) ?? notFound(session_id);
+  }
+
+  async function filesOf(session: Session): Promise<SandboxFiles> {
+    return (await sandboxes.open(session.id, await makeFolder(storage, root, session))).files;
+  }
+
+  async function isAtWorkHere({ id, active_run_id }: Session): Promise<boolean> {
+    if (active_run_id === null) return false;
+    if (options.engine.active.includes(active_run_id)) return true;
+    if ((await storage.getRun(active_run_id)).status === "running") throw workedOnElsewhere(id, active_run_id);
+    return false; // it waits: for its turn, or for a human
   }
 
   async function create(asked: CreateSession, scope: Scope = {}, id?: string): Promise<Session> {
@@ -96,9 +113,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     async openFiles(session_id, scope) {
       const session = await find(session_id, scope);
-      const folder = await makeFolder(storage, root, session);
-      await options.settleFiles(session);
-      return (await sandboxes.open(session_id, folder)).files;
+      const files = await filesOf(session);
+      // Finishes what a rewind has begun, before anybody sees them.
+      await options.workspaces.settle(session, false);
+      return files;
+    },
+    async changeFiles(session_id, scope, work) {
+      const session = await find(session_id, scope);
+      const files = await filesOf(session);
+      // A run on this node takes in what is done to its folder.
+      if (await isAtWorkHere(session)) await work(files);
+      else await options.workspaces.change(session, () => work(files));
     },
   };
 }
@@ -128,6 +153,11 @@ function parseCursor({ cursor, offset }: ListSessions): string {
   throw new AppError("validation_failed", `cursor ${msg}`, {
     details: { errors: [{ loc: ["query", "cursor"], msg }] },
   });
+}
+
+function workedOnElsewhere(session_id: string, run_id: string): AppError {
+  const message = `Session ${session_id} is busy with run ${run_id} on another node; nothing was changed. Send it again when that has ended.`;
+  return new AppError("session_busy", message, { details: { run_id } });
 }
 
 /** Null for a folder of its own, which the server makes and removes. */

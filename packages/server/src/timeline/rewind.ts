@@ -1,6 +1,7 @@
 import { AppError, type RewindResult, type RewindSession, type Session } from "@cognition/contract";
-import { EMPTY_TREE, type Storage } from "@cognition/thread";
+import { EMPTY_TREE, type Storage, type TimelineEntry } from "@cognition/thread";
 import { findHead, findPlace, type Place } from "./find-place.ts";
+import { keepTheirs } from "./workspace/keep-theirs.ts";
 import type { PathChange } from "./workspace/path-change.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
 
@@ -20,7 +21,8 @@ export async function rewind(parts: RewindParts, session: Session, body: RewindS
   const head = await findHead(storage, session);
   if (!place || !head) throw new AppError("nothing_to_rewind", `Session ${session.id} has no checkpoint yet`);
   await workspaces.settle(session, false);
-  const files = body.restore.includes("files") ? await planFiles(parts, session, place, body.force) : undefined;
+  const planned = body.restore.includes("files");
+  const files = planned ? await planFiles(parts, session, { place, head, force: body.force }) : undefined;
   const changed = files ? await workspaces.describe(session.scopes, files.changes) : [];
   if (body.dry_run) return { previous_head: head.checkpoint_id, head: place.checkpoint_id, files: changed };
   const moved = await storage.timeline.rewindSession({
@@ -31,7 +33,7 @@ export async function rewind(parts: RewindParts, session: Session, body: RewindS
     artifacts: body.restore.includes("artifacts"),
     memory: body.restore.includes("memory"),
     ...(place.written_at !== undefined && { written_at: place.written_at }),
-    ...(files && { snapshot_id: files.snapshot_id }),
+    ...(files && { snapshot_id: files.snapshot_id, files_stand_at: files.stand_at }),
   });
   if (files) await workspaces.settle(session, body.force);
   return { ...moved, files: changed };
@@ -49,12 +51,20 @@ function refuseWhileBusy({ id, active_run_id, status }: Session): void {
   );
 }
 
-async function planFiles(
-  { storage, workspaces }: RewindParts,
-  session: Session,
-  place: Place,
-  force: boolean,
-): Promise<{ snapshot_id: string; changes: PathChange[] }> {
+interface Way {
+  place: Place;
+  head: Pick<TimelineEntry, "snapshot_id">;
+  force: boolean;
+}
+
+interface PlannedFiles {
+  snapshot_id: string;
+  stand_at: string;
+  changes: PathChange[];
+}
+
+async function planFiles(parts: RewindParts, session: Session, { place, head, force }: Way): Promise<PlannedFiles> {
+  const { storage, workspaces } = parts;
   // A session that never had files of its own has none to bring back, at any of its points.
   const hadFiles = place.snapshot_id !== null || (await storage.snapshots.currentSnapshot(session.thread_id)) !== null;
   const snapshot_id = hadFiles ? place.snapshot_id : EMPTY_TREE;
@@ -65,8 +75,19 @@ async function planFiles(
       'send restore: ["conversation"] to go there without them.';
     throw new AppError("snapshot_not_found", message);
   }
-  const { changes, conflicts } = await workspaces.plan(session, await workspaces.standing(session), snapshot_id);
-  if (conflicts.length === 0 || force) return { snapshot_id, changes };
+  const stood = await workspaces.standing(session);
+  const kept = await keepTheirs(storage.snapshots, session.scopes, {
+    head: head.snapshot_id ?? stood,
+    stood,
+    to: snapshot_id,
+  });
+  const { changes, conflicts } = await workspaces.plan(session, stood, kept.tree);
+  refuseConflicts([...new Set([...kept.conflicts, ...conflicts])], force);
+  return { snapshot_id, stand_at: kept.tree, changes };
+}
+
+function refuseConflicts(conflicts: readonly string[], force: boolean): void {
+  if (conflicts.length === 0 || force) return;
   throw new AppError(
     "file_conflict",
     `${conflicts.length} of the files to restore were changed by others since: ${conflicts.slice(0, 5).join(", ")}` +

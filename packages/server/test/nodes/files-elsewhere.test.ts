@@ -28,6 +28,11 @@ async function changedSince(node: TestServer, id: string, checkpoint_id: string)
   return files.map(({ change, path }) => `${change} ${path}`);
 }
 
+async function namesOn(node: TestServer, id: string): Promise<string[]> {
+  const { files } = (await (await node.fetch(`/sessions/${id}/files`)).json()) as { files: { path: string }[] };
+  return files.map(({ path }) => path).sort();
+}
+
 async function headOf({ storage }: TestServer, id: string): Promise<string> {
   const [head] = await storage.timeline.readTimeline(id, { limit: 1 });
   return head?.checkpoint_id ?? "";
@@ -54,4 +59,32 @@ it("a fork of now has the files of the node that worked on the session last", as
   const response = await second.fetch(`/sessions/${id}/fork`, { method: "POST", json: {} });
   const { workspace_path } = (await response.json()) as Session;
   expect(readdirSync(workspace_path ?? "").sort()).toEqual(["one.txt", "two.txt"]);
+});
+
+it("what is put or deleted on one node is there on every node, and for the agent wherever it works", async () => {
+  const [first, second] = await startNodes();
+  const { id } = await first.createSession();
+  const at = (path: string) => `/sessions/${id}/files/${path}`;
+  await say(second, id, "Create a file named one.txt containing exactly the word one");
+  await first.fetch(at("two.txt"), { method: "PUT", body: "two" });
+  expect(await (await second.fetch(at("two.txt"))).text()).toBe("two");
+  await first.fetch(at("one.txt"), { method: "DELETE" });
+  await say(second, id, "Create a file named three.txt containing exactly the word three");
+  expect([await namesOn(first, id), await namesOn(second, id)]).toEqual(Array(2).fill(["three.txt", "two.txt"]));
+});
+
+it("files of a session that another node is at work on are not changed, and the answer says so", async () => {
+  const [first, second] = await startNodes();
+  const { id } = await first.createSession();
+  const run = second.fetch(`/sessions/${id}/messages`, {
+    method: "POST",
+    json: { content: "Run the command: sleep 3" },
+  });
+  await expect.poll(async () => (await first.storage.getSession(id))?.active_run_id ?? null).not.toBeNull();
+  const refused = await first.fetch(`/sessions/${id}/files/a.txt`, { method: "PUT", body: "a" });
+  expect([refused.status, await refused.json()]).toMatchObject([409, { code: "session_busy" }]);
+  expect((await second.fetch(`/sessions/${id}/files/a.txt`, { method: "PUT", body: "a" })).status).toBe(204);
+  await readEvents(await run);
+  expect((await first.fetch(`/sessions/${id}/files/a.txt`, { method: "PUT", body: "b" })).status).toBe(204);
+  expect(await (await second.fetch(`/sessions/${id}/files/a.txt`)).text()).toBe("b");
 });

@@ -300,6 +300,41 @@ describe("a message that was aborted before its turn", () => {
   });
 });
 
+describe("what people put between two runs", () => {
+  const put = (talk: Talk, path: string, body: string) =>
+    talk.on.ask(`/sessions/${talk.session.id}/files/${path}`, { method: "PUT", body });
+
+  it("stays when the turn before it is undone, and when it is done again", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    expect((await put(talk, "mine.txt", "mine")).status).toBe(204);
+    const { previous_head, files } = await talk.rewind({ last: "turn" });
+    expect(files).toMatchObject([{ path: "b.txt", change: "deleted" }]);
+    expect(["a.txt", "b.txt", "mine.txt"].map(talk.file)).toEqual(["one", undefined, "mine"]);
+    await talk.rewind({ checkpoint_id: previous_head });
+    expect(["a.txt", "b.txt", "mine.txt"].map(talk.file)).toEqual(["one", "two", "mine"]);
+    await talk.say(make("c.txt", "three"));
+    await talk.rewind({ last: "turn" });
+    expect(["b.txt", "c.txt", "mine.txt"].map(talk.file)).toEqual(["two", undefined, "mine"]);
+    expect(talk.on.faults).toEqual([]);
+  });
+
+  it("and the undoing would change is a conflict, which only force overwrites", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await put(talk, "a.txt", "mine");
+    await put(talk, "folder/b.txt", "mine too");
+    expect((await talk.post("/rewind", { last: "turn" })).body).toMatchObject({
+      code: "file_conflict",
+      details: { files: ["a.txt"] },
+    });
+    expect(talk.file("a.txt")).toBe("mine");
+    await talk.rewind({ last: "turn", force: true });
+    expect(["a.txt", "folder/b.txt"].map(talk.file)).toEqual([undefined, "mine too"]);
+  });
+});
+
 describe("fork", () => {
   it("starts a session there with its files; both live on, and the child survives", async () => {
     const talk = await startTalk();

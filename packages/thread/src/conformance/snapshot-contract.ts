@@ -174,6 +174,18 @@ export function snapshotContract(open: OpenStorage): void {
       expect(await storage.snapshots.currentSnapshot(thread_id)).toBeNull();
     });
 
+    test("is not moved under a run that is at work, if that is asked for", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const { thread_id } = lease;
+      const change = { thread_id, snapshot_id: EMPTY_TREE, objects: [], bytes: 0, unless_held: true };
+      await expect(storage.snapshots.saveSnapshot(change)).rejects.toMatchObject({ code: "session_busy" });
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBeNull();
+      await storage.finishRun(lease, endOf("succeeded"));
+      await storage.createRun({ session_id }); // one that waits for its turn finds the files when that comes
+      expect(await storage.snapshots.saveSnapshot(change)).toEqual([]);
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBe(EMPTY_TREE);
+    });
+
     test("is named by the checkpoints of the run that saved it, each by its own", async ({ storage }) => {
       const { lease } = await startRun(storage);
       const saver = await storage.getCheckpointer();

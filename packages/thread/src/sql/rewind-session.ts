@@ -46,7 +46,8 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   });
   if (rewind.snapshot_id !== undefined) {
     const { pk: thread, scope } = place;
-    yield* moveWorkspace(db, { thread, scope, snapshot_id: rewind.snapshot_id, updated_at: now() });
+    const snapshot_id = rewind.files_stand_at ?? rewind.snapshot_id;
+    yield* moveWorkspace(db, { thread, scope, snapshot_id, updated_at: now() });
   }
   const { pk: thread, head: from } = place;
   const lineage = place.lineage ?? place.pk;

@@ -6,12 +6,13 @@ import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
+import { isFree } from "./run-claim.ts";
 import { scopeText } from "./scope.ts";
 import { packObjects } from "./snapshot-pack.ts";
 import { countFor, insertPack, lockScope } from "./snapshot-pack-rows.ts";
 import { readObjects } from "./snapshot-read.ts";
 import { sweepSnapshots } from "./snapshot-sweep.ts";
-import { all, changes, type SqlValue, type Statement, statement, type Tx } from "./statement.ts";
+import { all, changes, first, type SqlValue, type Statement, statement, type Tx } from "./statement.ts";
 import { advanceThread, explainRefusal } from "./thread-row.ts";
 
 const selectCurrent = fixedQuery<{ thread_id: string }>(({ q }, { thread_id }) =>
@@ -105,13 +106,14 @@ async function saveSnapshot(ctx: SqlContext, snapshot: SavedSnapshot): Promise<s
 
 function* savePointer(
   { db, now }: SqlContext,
-  { thread_id, snapshot_id, objects, bytes, lease }: SavedSnapshot,
+  { thread_id, snapshot_id, objects, bytes, lease, unless_held = false }: SavedSnapshot,
 ): Tx<string[]> {
   const fence = lease ? advanceLeased(db, lease, { thread_id }) : advanceThread(db, { thread_id }, { events: 0 });
   const [thread] = yield* all([fence]);
   const [row] = (thread?.rows ?? []) as unknown as { pk: number; scope: string }[];
   if (!row) throw new AppError("thread_not_found", `There is no thread ${thread_id}`);
   const { pk, scope } = row;
+  if (unless_held) yield* refuseWhileHeld(db, pk, thread_id);
   const named = [...new Set([snapshot_id, ...objects])].filter((hash) => hash !== EMPTY_TREE);
   // Locked first: what is found now can't be swept before this commits and leads to it.
   const [, known] = yield* all([lockScope(db, scope, 0), selectKnown(db, scope, named)]);
@@ -123,6 +125,16 @@ function* savePointer(
     yield* all([statement(counted.where("pk", "=", pk)), countFor(db, scope, pk, named)]);
   }
   return [];
+}
+
+/** The caller has locked the thread's row: nobody takes it before this commits. */
+function* refuseWhileHeld({ q, dialect }: Database, pk: number, thread_id: string): Tx<void> {
+  const free = yield* first(
+    q.selectFrom("threads").select("pk").where("pk", "=", pk).where(isFree("threads", dialect)),
+  );
+  if (free) return;
+  const message = `A run is at work on thread ${thread_id}: where its files stand is not changed under it`;
+  throw new AppError("session_busy", message);
 }
 
 /** Where the thread's files stand from now on. */

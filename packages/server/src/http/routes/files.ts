@@ -10,7 +10,7 @@ import { tarStream } from "../tar-stream.ts";
 
 export interface FileRoutes {
   readonly storage: Pick<Storage, "getSession">;
-  readonly sessions: Pick<Sessions, "openFiles">;
+  readonly sessions: Pick<Sessions, "openFiles" | "changeFiles">;
 }
 
 type Names = "listFiles" | "getFile" | "putFile" | "deleteFile";
@@ -22,6 +22,11 @@ export function fileRoutes({ storage, sessions }: FileRoutes): Pick<Handlers, Na
   type Asked = { params: { id: string }; scope: Scope | undefined };
   const withFiles = <T>({ params, scope }: Asked, work: (files: SandboxFiles) => Promise<T>) =>
     whileThere(storage, params.id, scope, async ({ id }) => work(await sessions.openFiles(id, scope)));
+
+  const changing = async ({ params, scope }: Asked, work: (files: SandboxFiles) => Promise<unknown>) => {
+    await whileThere(storage, params.id, scope, ({ id }) => sessions.changeFiles(id, scope, work));
+    return undefined;
+  };
 
   return {
     listFiles: (asked) =>
@@ -51,15 +56,7 @@ export function fileRoutes({ storage, sessions }: FileRoutes): Pick<Handlers, Na
           return new Response(fileStream(file), { headers: { ...headers, "Content-Length": String(file.size) } });
         }
       }),
-    putFile: (asked) =>
-      withFiles(asked, async (files) => {
-        await files.write(asked.params.path, asked.body);
-        return undefined;
-      }),
-    deleteFile: (asked) =>
-      withFiles(asked, async (files) => {
-        await files.delete(asked.params.path);
-        return undefined;
-      }),
+    putFile: (asked) => changing(asked, (files) => files.write(asked.params.path, asked.body)),
+    deleteFile: (asked) => changing(asked, (files) => files.delete(asked.params.path)),
   };
 }

@@ -27,14 +27,19 @@ export interface RunWorkspace {
   step(): Promise<void>;
 }
 
-export interface RunPlace {
+interface KeptFolder {
   session: Pick<Session, "id" | "thread_id" | "scopes">;
-  lease: Lease;
   folder: string;
-  /** Whether nobody else works in the folder. */
-  own: boolean;
   /** The snapshot where the files stand. */
   stood: string;
+  /** Whether nobody else works in the folder. */
+  own: boolean;
+  /** Without one, nothing is stored while a run is at work. */
+  lease?: Lease;
+}
+
+export interface RunPlace extends KeptFolder {
+  lease: Lease;
   /** Whether there is nothing in the folder, and no note says that there was. */
   empty: boolean;
 }
@@ -53,6 +58,7 @@ const OF_THE_RUN: readonly ErrorCode[] = [
   "thread_deleted",
   "thread_not_found",
   "run_not_found",
+  "session_busy",
   "storage_unavailable",
   "storage_closed",
   "draining",
@@ -89,6 +95,12 @@ export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace
   };
 }
 
+/** Makes the folder, which is the session's own, the place where its files stand. The caller holds its turn. */
+export async function storeFolder(parts: RunWorkspaceParts, place: Omit<KeptFolder, "own" | "lease">): Promise<void> {
+  const keeper = new Keeper(parts, { ...place, own: true });
+  await keeper.attempt(() => keeper.takeAll());
+}
+
 /** Whoever looks after the server learns once what a run waits for. */
 async function patiently(
   { onError }: RunWorkspaceParts,
@@ -108,14 +120,14 @@ async function patiently(
 
 class Keeper {
   readonly #parts: RunWorkspaceParts;
-  readonly #place: RunPlace;
+  readonly #place: KeptFolder;
   readonly #at: { scope: Session["scopes"]; root: string };
   snapshot_id: string;
   /** The folder as it was before the tools that run now; only where others work in it too. */
   #seen: string | undefined;
   #active = 0;
 
-  constructor(parts: RunWorkspaceParts, place: RunPlace) {
+  constructor(parts: RunWorkspaceParts, place: KeptFolder) {
     this.#parts = parts;
     this.#place = place;
     this.#at = { scope: place.session.scopes, root: toBytes(place.folder) };
@@ -181,7 +193,8 @@ class Keeper {
     if (tree === this.snapshot_id) return true;
     const { session, lease, folder } = this.#place;
     const { thread_id } = session;
-    const snapshot = { thread_id, snapshot_id: tree, objects, bytes, lease };
+    const by = lease ? { lease } : { unless_held: true };
+    const snapshot = { thread_id, snapshot_id: tree, objects, bytes, ...by };
     if ((await this.#parts.store.saveSnapshot(snapshot)).length > 0) return false;
     this.snapshot_id = tree;
     await this.#parts.markers.write(session.id, folder, tree);

@@ -11,7 +11,7 @@ import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { applyRestore, checkRestore } from "./restore-folder.ts";
-import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts } from "./run-workspace.ts";
+import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts, storeFolder } from "./run-workspace.ts";
 import { SNAPSHOT_LIMITS } from "./snapshot-limits.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 import { createTurns } from "./turns.ts";
@@ -51,6 +51,11 @@ export interface Workspaces {
    * since this one had them: its folder is brought there first.
    */
   look(session: WorkspacePlace): Promise<string>;
+  /**
+   * Somebody changes files of a session that no run is at work on: they stand there then, for every node. A folder that is
+   * not the session's own is only changed. `session_busy` if a run has begun meanwhile on another node.
+   */
+  change<T>(session: WorkspacePlace, work: () => Promise<T>): Promise<T>;
   /** Where the thread's files stand. */
   standing(session: WorkspacePlace): Promise<string>;
   /** The session is deleted: so is the folder that the server made for it, and the note of where it stood. */
@@ -112,6 +117,15 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
         await sync.bring(session, folder, stood, { own: ownsFolder(session), overwrite: false });
         const place = { scope: session.scopes, root: toBytes(folder) };
         return (await captureFolder(parts, place)).tree;
+      }),
+    change: (session, work) =>
+      inTurn(session, async (folder) => {
+        const own = ownsFolder(session);
+        const stood = await sync.standing(session);
+        await sync.bring(session, folder, stood, { own, overwrite: false });
+        const done = await work();
+        if (own) await storeFolder(parts, { session, folder, stood });
+        return done;
       }),
     standing: sync.standing,
     remove: (session) =>
