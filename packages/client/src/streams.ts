@@ -1,4 +1,5 @@
 import type { EventPage, LoggedEventType, ResumeSession, Run, SendMessageInput } from "@cognition/contract";
+import { AppError } from "@cognition/contract/app-error";
 import type { Backoff, Wait } from "./backoff.ts";
 import { type FollowOptions, follow } from "./follow.ts";
 import { newKey } from "./new-key.ts";
@@ -67,7 +68,7 @@ export function createStreams(parts: StreamParts): Streams {
       headers: { ...STREAM, ...(seen && { "Last-Event-ID": String(after) }) },
       signal: first.signal,
     });
-    return response.status === 204 ? undefined : response;
+    return asStream(response);
   }
 
   /**
@@ -94,7 +95,7 @@ export function createStreams(parts: StreamParts): Streams {
           headers,
           signal: options.signal,
         });
-        return response.status === 204 ? undefined : response;
+        return asStream(response);
       },
     });
   }
@@ -138,6 +139,17 @@ export function createStreams(parts: StreamParts): Streams {
         isLast: () => false,
       }),
   };
+}
+
+/** Undefined where there is nothing more to come. What is no stream will be none the next time either. */
+function asStream(response: Response): Response | undefined {
+  const { status, headers, body } = response;
+  if (status === 204) return undefined;
+  const type = headers.get("content-type") ?? "nothing";
+  if (type.startsWith("text/event-stream")) return response;
+  body?.cancel().catch(() => {}); // nobody will read it
+  const message = `The server answered ${status} with ${type} where a stream of events should be; is the address right?`;
+  throw new AppError("unexpected_answer", message, { details: { status } });
 }
 
 function runPath(session_id: string, run_id: string): string {

@@ -101,3 +101,14 @@ test("a refusal is not repeated; a busy server is asked again when it says so", 
   });
   expect(waits).toEqual([7000]);
 });
+
+test("a page where a stream should be is told at once: asking again would not help", async () => {
+  const page = (response: ServerResponse) => response.setHeader("content-type", "text/html").end("<html></html>");
+  await withAnswers([page, page], async (url, positions) => {
+    const client = createClient({ baseUrl: url, wait: async () => Promise.reject(new Error("was tried again")) });
+    const wrong = { code: "unexpected_answer", message: expect.stringContaining("text/html") };
+    await expect(client.sendMessage("s", "hello").rest()).rejects.toMatchObject(wrong);
+    await expect(take(client.followEvents("s"), 1)).rejects.toMatchObject(wrong);
+    expect(positions).toHaveLength(2);
+  });
+});
