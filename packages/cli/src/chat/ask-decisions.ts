@@ -1,4 +1,4 @@
-import type { Decision, Interrupt } from "@cognition/contract";
+import { type Decision, type DecisionType, type Interrupt, isJsonObject } from "@cognition/contract";
 import { oneLine } from "../terminal/print.ts";
 import type { Prompt } from "./prompt.ts";
 
@@ -23,16 +23,44 @@ async function askOne(
   say: (text: string) => void,
 ): Promise<Decision | undefined> {
   const { id, tool_name, args, value, allowed_decisions: allowed } = interrupt;
-  const mayApprove = allowed.includes("approve");
   const what = tool_name
     ? `${tool_name} ${oneLine(JSON.stringify(args ?? {}), 400)}`
     : oneLine(JSON.stringify(value), 400);
-  say(mayApprove ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
-  const line = await prompt.askNow(mayApprove ? "  allow? [y/N, or a reason against] " : "  your answer: ");
-  if (line === undefined) return undefined;
-  const answer = line.trim();
-  if (!mayApprove) return { id, type: "respond", value: answer };
-  if (/^(y|yes)$/i.test(answer)) return { id, type: "approve" };
+  say(allowed.includes("approve") ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
+  for (;;) {
+    const line = await prompt.askNow(`  ${questionFor(allowed)} `);
+    if (line === undefined) return undefined;
+    const decision = decisionOf(line.trim(), allowed);
+    if (decision) return { id, ...decision };
+    say(`  (that is no answer here; it may be: ${allowed.join(", ")})`);
+  }
+}
+
+function questionFor(allowed: readonly DecisionType[]): string {
+  const mayReject = allowed.includes("reject");
+  if (allowed.includes("approve")) return mayReject ? "allow? [y/N, or a reason against]" : "allow? [y]";
+  if (allowed.includes("respond")) return "your answer:";
+  if (!allowed.includes("edit")) return "a reason against:";
+  return mayReject ? "other arguments as JSON, or a reason against:" : "other arguments as JSON:";
+}
+
+/** Undefined for what this question does not take: the server would refuse it, and the run wait on. */
+function decisionOf(answer: string, allowed: readonly DecisionType[]): Omit<Decision, "id"> | undefined {
+  const mayApprove = allowed.includes("approve");
+  if (mayApprove && /^(y|yes)$/i.test(answer)) return { type: "approve" };
+  if (!mayApprove && allowed.includes("respond")) return { type: "respond", value: answer };
+  const args = mayApprove || !allowed.includes("edit") ? undefined : readObject(answer);
+  if (args) return { type: "edit", args };
+  if (!allowed.includes("reject")) return undefined;
   // A reason reaches the model, which can then try another way.
-  return { id, type: "reject", ...(/^(n|no)?$/i.test(answer) ? {} : { message: answer }) };
+  return { type: "reject", ...(/^(n|no)?$/i.test(answer) ? {} : { message: answer }) };
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined; // no JSON, so a reason
+  }
 }

@@ -1,0 +1,34 @@
+import type { DecisionType } from "@cognition/contract";
+import { expect, test } from "vitest";
+import { askDecisions } from "../src/chat/ask-decisions.ts";
+import type { Prompt } from "../src/chat/prompt.ts";
+
+/** What is decided where these lines are typed, and how many of them were asked for. */
+async function decide(allowed_decisions: DecisionType[], ...lines: string[]) {
+  const rest = [...lines];
+  const prompt = { askNow: async () => rest.shift() } as Partial<Prompt> as Prompt;
+  const asked = { id: "i", tool_name: "execute", args: { command: "ls" }, allowed_decisions };
+  const decisions = await askDecisions([asked], prompt, () => {});
+  return { decisions: decisions?.map(({ id: _, ...decision }) => decision), asked: lines.length - rest.length };
+}
+
+test.each<[DecisionType[], string, object]>([
+  [["approve", "edit", "reject", "respond"], "y", { type: "approve" }],
+  [["approve", "edit", "reject", "respond"], "", { type: "reject" }],
+  [["approve", "reject"], "rather not", { type: "reject", message: "rather not" }],
+  [["respond"], "42", { type: "respond", value: "42" }],
+  [["reject", "edit"], "rather not", { type: "reject", message: "rather not" }],
+  [["reject", "edit"], '{"command":"pwd"}', { type: "edit", args: { command: "pwd" } }],
+  [["reject"], '{"command":"pwd"}', { type: "reject", message: '{"command":"pwd"}' }],
+])("of %j, %j is an answer", async (allowed, line, decision) => {
+  expect(await decide(allowed, line)).toEqual({ decisions: [decision], asked: 1 });
+});
+
+test("what the server would refuse is asked again: nobody could answer it afterwards", async () => {
+  expect(await decide(["approve"], "n", "y")).toEqual({ decisions: [{ type: "approve" }], asked: 2 });
+  expect(await decide(["edit"], "n", "[1]", "{}")).toEqual({ decisions: [{ type: "edit", args: {} }], asked: 3 });
+});
+
+test("where the input ends nothing is decided", async () => {
+  expect(await decide(["approve"], "n")).toEqual({ decisions: undefined, asked: 1 });
+});
