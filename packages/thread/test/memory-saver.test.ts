@@ -1,9 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   Annotation,
   type BaseCheckpointSaver,
   Command,
   interrupt,
   MemorySaver,
+  Send,
   START,
   StateGraph,
 } from "@langchain/langgraph";
@@ -39,6 +41,23 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
       };
       const copies = await compare(saver, (on) => scene(on, on === saver ? another() : on));
       expect(copies).toContainEqual([{ log: ["in", "a"], last: "a" }, ["b"], { log: ["in", "a", "b"], last: "b" }]);
+    }));
+
+  it("an update of a step that some tasks have finished keeps what they wrote, and has none of them done again", () =>
+    run(async ({ saver, another }) => {
+      const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
+        const done: string[] = [];
+        const graph = fannedOut(on, done);
+        await expect(graph.invoke({ log: ["in"] }, THREAD)).rejects.toThrow("stopped");
+        await graph.updateState(THREAD, { log: ["closed"] }, "work");
+        const next = fannedOut(then, done);
+        const { values, next: ahead } = await next.getState(THREAD);
+        const gone = await next.invoke(null, THREAD);
+        return { values, ahead, gone, later: await next.invoke({ log: ["in"] }, THREAD).catch(String), done };
+      };
+      const told = await compare(saver, (on) => scene(on, on === saver ? another() : on));
+      const values = { log: ["in", "finished", "closed"], last: "finished" };
+      expect(told).toMatchObject({ values, ahead: ["end"], done: ["finished", "finished"] });
     }));
 
   it("with durability exit, what a task wrote before another failed counts once", () =>
@@ -99,4 +118,28 @@ async function history(graph: ReturnType<typeof twoSteps>) {
   const states = [];
   for await (const state of graph.getStateHistory(THREAD)) states.push(state);
   return states;
+}
+
+/** Two tasks side by side, of which one fails each time. */
+function fannedOut(checkpointer: BaseCheckpointSaver, done: string[]) {
+  const Work = Annotation.Root({ ...State.spec, name: Annotation<string>() });
+  return new StateGraph(State)
+    .addNode("begin", () => ({}))
+    .addNode(
+      "work",
+      async ({ name }: typeof Work.State) => {
+        if (name === "stopped") {
+          await delay(20); // the other is done by then
+          throw new Error("stopped");
+        }
+        done.push(name);
+        return { log: [name], last: name };
+      },
+      { input: Work },
+    )
+    .addNode("end", () => ({ log: ["end"] }))
+    .addEdge(START, "begin")
+    .addConditionalEdges("begin", () => ["finished", "stopped"].map((name) => new Send("work", { name })), ["work"])
+    .addEdge("work", "end")
+    .compile({ checkpointer });
 }

@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/tool/tool.ts";
+import { openai } from "../model/openai-server.ts";
+import { says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, eventsOf, say, send, startRuntime } from "./started-runtime.ts";
 
 /** A tool that does not heed the signal: its effect lands soon after the abort, or when the test lets it. */
@@ -57,4 +59,56 @@ it("one that lands much later is unknown: not aborted, and nothing of the run fo
   expect(all.at(-1)).toMatchObject({ event: "done" });
   expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
   expect(started.errors).toEqual([]);
+});
+
+it("a run that is continued after an abort does none of the calls again that stood beside the one that was stopped", async () => {
+  const effects: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const tool = (name: string, run: (signal: AbortSignal) => Promise<string>) =>
+    defineTool({
+      ...{ name, description: name, schema: z.object({}), on_crash: "never", effect: "write" },
+      run: (_args, { signal }) => {
+        effects.push(name);
+        return run(signal);
+      },
+    }) as ToolDefinition;
+  const charge = tool("charge", async () => "charged");
+  const wait = tool("wait", (signal) => {
+    begun.resolve();
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  const task = JSON.stringify({ subagent_type: "general-purpose", description: "Wait" });
+  const asks = (...called: [id: string, name: string, args: string][]) =>
+    openai.stream(
+      openai.start,
+      ...called.flatMap(([id, name, args], at) => [openai.toolStart(at, id, name), openai.toolArgs(at, args)]),
+      openai.finish("tool_calls"),
+      openai.done,
+    );
+  const plan = JSON.stringify({ todos: [{ content: "Charge", status: "completed" }] });
+  const { server, options } = await scriptedProvider(
+    asks(["c1", "charge", "{}"], ["c2", "write_todos", plan], ["c3", "task", task]),
+    asks(["c4", "wait", "{}"]),
+    says("Stopped, then."),
+  );
+  const started = await startRuntime({ ...options, tools: [charge, wait] });
+  const { storage, runtime, session } = started;
+  const run_id = await send(started, "Charge, and have somebody wait");
+  await begun.promise;
+  await expect
+    .poll(async () => (await storage.listToolCalls(run_id)).filter(({ status }) => status === "ok"))
+    .toHaveLength(2);
+  await runtime.engine.abort(session.id);
+  expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "aborted" }]);
+  const { run } = await runtime.engine.submit({ session_id: session.id, input: { kind: "continue" }, resumes: run_id });
+  expect(dataOf(await eventsOf(started, run.id), "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(effects.toSorted()).toEqual(["charge", "wait"]);
+  const messages = await storage.listMessagesForSession(session.id);
+  expect(messages.map(({ role, tool_call_id }) => tool_call_id ?? role)).toEqual([
+    ...["user", "assistant", "c1", "c2", "c3", "assistant"],
+  ]);
+  const [head] = await storage.timeline.readTimeline(session.id, { limit: 1 });
+  const state = await runtime.timeline.get(session, head?.checkpoint_id ?? "");
+  expect(state).toMatchObject({ variables: { todos: [{ content: "Charge" }] } });
+  await server[Symbol.asyncDispose]();
 });

@@ -25,6 +25,11 @@ interface BodyInput {
    * the one that it copies, or after none: what its parent does not have in that version is in the copy alone.
    */
   isFork: boolean;
+  /**
+   * `updateState` applies what finished tasks of the step have written without naming it as changed: emptied sends would
+   * come back, and those tasks be done again, while what they wrote to other channels would be lost.
+   */
+  isUpdate: boolean;
   encoder: PieceEncoder;
   ns: string;
   where: string;
@@ -35,12 +40,25 @@ interface BodyInput {
  * be taken over: then all is encoded.
  */
 export function encodeBody(input: BodyInput): CheckpointBody {
-  const { checkpoint, newVersions, parent, encoder, ns, where } = input;
+  const { checkpoint, encoder, ns, where } = input;
   const { v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
-  const channels: Channels = {};
-  const changed = new Set(Object.keys(newVersions));
+  const { channels, changed } = takeOver(input);
+  for (const name of inOrder(changed)) {
+    const version = channel_versions[name] ?? null;
+    const to = { where: `${where}, channel ${name}`, ns, channel: name, settled: true };
+    channels[name] = name in channel_values ? [version, encoder.encodeChannel(channel_values[name], to)] : [version];
+  }
+  return { v, ts, channels, seen: versions_seen };
+}
+
+function takeOver(input: BodyInput): { channels: Channels; changed: string[] } {
+  const { checkpoint, newVersions, parent, isFork, isUpdate } = input;
+  const { channel_values, channel_versions } = checkpoint;
+  const changed = new Set(Object.keys(isUpdate ? channel_values : newVersions));
   const known = parent === "gone" || !parent ? {} : parent;
-  const hasAll = parent === "gone" || input.isFork;
+  const hasAll = parent === "gone" || isFork;
+  const channels: Channels = {};
+  for (const name of unversioned(known, channel_values)) channels[name] = known[name] as Channel;
   for (const [name, version] of Object.entries(channel_versions)) {
     if (changed.has(name)) continue;
     const before = known[name];
@@ -48,12 +66,12 @@ export function encodeBody(input: BodyInput): CheckpointBody {
     else if (hasAll) changed.add(name);
     else channels[name] = [version];
   }
-  for (const name of inOrder([...changed])) {
-    const version = channel_versions[name] ?? null;
-    const to = { where: `${where}, channel ${name}`, ns, channel: name, settled: true };
-    channels[name] = name in channel_values ? [version, encoder.encodeChannel(channel_values[name], to)] : [version];
-  }
-  return { v, ts, channels, seen: versions_seen };
+  return { channels, changed: [...changed] };
+}
+
+/** An update's value of a channel that had none before: LangGraph gives it no version until something writes to it again. */
+function unversioned(known: Channels, values: Checkpoint["channel_values"]): string[] {
+  return Object.keys(known).filter((name) => known[name]?.[0] === null && name in values);
 }
 
 /** Sends name what the other channels have stored, so they come last. */

@@ -107,6 +107,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         newVersions,
         parent: parent_id && !parent ? "gone" : parent,
         isFork: metadata.source === "fork",
+        isUpdate: metadata.source === "update",
         encoder,
         ns,
         where,
