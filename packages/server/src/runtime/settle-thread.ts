@@ -1,5 +1,6 @@
 import type { ToolCallRecord } from "@cognition/thread";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { DELEGATION } from "./journal-events.ts";
 import { messageIn, unpackResult } from "./journal-result.ts";
 import { openCalls } from "./open-calls.ts";
 import type { RunGraph } from "./run-graph.ts";
@@ -23,6 +24,7 @@ const REASONS = {
   aborted: "It was aborted by the user before it finished.",
   unknown: "outcome_unknown: the run was stopped while it was running. Whether it took effect is not known.",
   never: "It was not started: the run was stopped before.",
+  delegated: "The run was stopped before it was finished. What was done for it until then stays done.",
 };
 
 /** What the model is told of a call that has no result. */
@@ -58,10 +60,11 @@ export function closingResults(messages: readonly BaseMessage[], calls: readonly
   return open.map(({ id = "", name }) => closingResult(id, name, records.get(id)));
 }
 
-/** Of a call that nothing is recorded of, it was never started. */
+/** Of a call that nothing is recorded of, it was never started; but of a delegation only what the other agent did is. */
 export function closingResult(id: string, name: string, record?: ToolCallRecord): ToolMessage {
   const recorded = record?.result ? messageIn(unpackResult(record.result).result) : undefined;
   if (recorded) return recorded;
-  const became = !record ? "never" : record.status === "aborted" ? "aborted" : "unknown";
+  const unrecorded = name === DELEGATION ? "delegated" : "never";
+  const became = !record ? unrecorded : record.status === "aborted" ? "aborted" : "unknown";
   return new ToolMessage({ tool_call_id: id, name, status: "error", content: reasonOf(name, became) });
 }

@@ -107,6 +107,8 @@ it("a run that is continued after an abort does none of the calls again that sto
   expect(messages.map(({ role, tool_call_id }) => tool_call_id ?? role)).toEqual([
     ...["user", "assistant", "c1", "c2", "c3", "assistant"],
   ]);
+  // The other agent had begun: whoever hears that it had not delegates the same again.
+  expect(messages[4]?.content).toContain("stays done");
   const [head] = await storage.timeline.readTimeline(session.id, { limit: 1 });
   const state = await runtime.timeline.get(session, head?.checkpoint_id ?? "");
   expect(state).toMatchObject({ variables: { todos: [{ content: "Charge" }] } });
