@@ -11,11 +11,13 @@ import {
   rmSync,
   symlinkSync,
   utimesSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { EMPTY_TREE } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
+import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
 import { contentsOf } from "./folder-contents.ts";
 import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
 
@@ -109,6 +111,25 @@ describe("a snapshot", () => {
       "sub/sub.log",
     ]);
     expect(contentsOf(join(folder, ".git"))).toEqual(before);
+  });
+
+  it("leaves out what is being written: its tool beside it will have ended by the time that it is read", async () => {
+    const { workspaces, start } = await open();
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    await run.before();
+    const sandboxes = await createSandboxes({ backend: "local", environment: {} });
+    const { files } = await sandboxes.open(session.id, folder);
+    const seen = new Set<string>();
+    const watcher = watch(folder, (_, name) => name && seen.add(name));
+    await files.write("a.txt", "one");
+    await expect.poll(() => seen.size).toBeGreaterThan(1);
+    watcher.close();
+    for (const name of seen) writeFileSync(join(folder, name), "half");
+    await run.after();
+    const stored = await workspaces.diff({}, EMPTY_TREE, run.snapshot_id);
+    expect(stored.map(({ path }) => path)).toEqual(["a.txt"]);
+    await sandboxes.close();
   });
 
   it("leaves out at any depth what is installed, unless a .gitignore wants it; and what the settings say", async () => {

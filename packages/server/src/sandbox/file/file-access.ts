@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { AppError, type WorkspaceFile } from "@cognition/contract";
+import { UNFINISHED } from "../../file/unfinished.ts";
 import type { OpenFile } from "../sandbox.ts";
 import { wrongType } from "./file-error.ts";
 import { entryOf, type OpenFolder } from "./open-folder.ts";
@@ -85,7 +86,7 @@ async function readUpTo(file: FileHandle, expected: number, maxBytes: number, gi
 export async function writeWhole(entry: FolderEntry, content: Uint8Array, given: string): Promise<WorkspaceFile> {
   const before = await lstat(entryOf(entry.folder, entry.name)).catch(undefinedIfMissing);
   if (before && !before.isFile()) throw wrongType(given, "a regular file");
-  const temporary = entryOf(entry.folder, `.cognition-${randomUUID()}.tmp`);
+  const temporary = entryOf(entry.folder, `${UNFINISHED.written}${randomUUID()}`);
   const file = await open(temporary, CREATE_FLAGS, 0o666);
   try {
     try {

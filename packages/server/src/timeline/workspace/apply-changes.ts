@@ -15,11 +15,11 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, holdIn, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange } from "./path-change.ts";
-import { UNFINISHED } from "./scan-workspace.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 
 /** Takes away what the changes leave out, the deepest first. A folder that still holds something stays. */
@@ -54,7 +54,7 @@ export function writeFiles(
     const content = contents.get(after.hash);
     if (!content) throw new Error(`No content was given for ${toText(path)}`);
     removeUnfinished(folder);
-    const unfinished = `${UNFINISHED}${process.pid}`;
+    const unfinished = `${UNFINISHED.restored}${process.pid}`;
     const beside = fsPath(entryPath(folder, unfinished));
     if (after.type === "link") symlinkSync(Buffer.from(content), beside);
     else writeWhole(beside, content, after.mode);
@@ -137,7 +137,7 @@ function moveInto(beside: string | Buffer, place: string | Buffer, path: string)
 /** What a restore that was killed in this folder has left. */
 function removeUnfinished(folder: HeldFolder): void {
   for (const name of readdirSync(listingPath(folder), { encoding: "latin1" })) {
-    if (name.startsWith(UNFINISHED)) ignoring(["ENOENT"], () => unlinkSync(fsPath(entryPath(folder, name))));
+    if (name.startsWith(UNFINISHED.restored)) ignoring(["ENOENT"], () => unlinkSync(fsPath(entryPath(folder, name))));
   }
 }
 

@@ -1,9 +1,9 @@
 import { chmodSync, constants, copyFileSync, lstatSync, renameSync, unlinkSync } from "node:fs";
+import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
 import { inFolders } from "./in-folders.ts";
 import type { PathChange } from "./path-change.ts";
-import { UNFINISHED } from "./scan-workspace.ts";
 
 /**
  * Copies files from one folder to another, by reference where the file system can do that, and gives the paths that came
@@ -25,7 +25,7 @@ export function cloneFiles(root: string, source: string, changes: readonly PathC
 }
 
 function cloneOne(folder: HeldFolder, name: string, source: string, { after }: PathChange): boolean {
-  const beside = `${UNFINISHED}${process.pid}`;
+  const beside = `${UNFINISHED.restored}${process.pid}`;
   const copy = fsPath(entryPath(folder, beside));
   try {
     copyFileSync(fsPath(source), copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);

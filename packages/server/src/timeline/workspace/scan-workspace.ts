@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { type EntryType, encodeTree, hashTree, sortEntries, unstoredEntry } from "@cognition/thread/snapshot-tree";
+import { isUnfinished } from "../../file/unfinished.ts";
 import { fsPath, isGone, LazyFolder } from "./held-folder.ts";
 import { type IgnoreRules, ignoreRules, isIgnored } from "./ignore-rules.ts";
 import { isClosedTo, readRegular } from "./read-entry.ts";
@@ -17,9 +18,6 @@ export interface ScanOptions {
   /** Is handed what a file that had to be read holds. */
   readonly onContent?: (hash: string, content: Buffer) => void;
 }
-
-/** Files that a restore is writing; one that it left behind when it died is nobody's. */
-export const UNFINISHED = ".cognition-unfinished-";
 
 /** Each folder on the way may hold a descriptor, of which a process has about a thousand. */
 const MAX_DEPTH = 200;
@@ -103,11 +101,7 @@ class FolderScan {
 
   #isExcluded(name: string): boolean {
     if (name.charCodeAt(0) !== 46) return this.#place.depth === 0 && this.#options.exclude.includes(name);
-    return (
-      name === ".git" ||
-      name.startsWith(UNFINISHED) ||
-      (this.#place.depth === 0 && this.#options.exclude.includes(name))
-    );
+    return name === ".git" || isUnfinished(name) || (this.#place.depth === 0 && this.#options.exclude.includes(name));
   }
 
   /** The same rules as before if the folder's file and those above it say the same. */
