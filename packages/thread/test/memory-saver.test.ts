@@ -82,6 +82,74 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
       expect(ends).toEqual({ log: ["asked: yes", "worked"] });
     }));
 
+  it("with durability exit, a run that had nothing to do leaves the ancestry as it was", () =>
+    run(async ({ saver }) => {
+      const config = { ...THREAD, durability: "exit" as const };
+      const graph = twoSteps(saver);
+      await graph.invoke({ log: ["in"] }, config);
+      await graph.invoke({ log: ["more"] }, config);
+      const before = await history(graph);
+      await graph.invoke(null, config);
+      expect((await history(graph)).map(({ parentConfig }) => parentConfig)).toEqual(
+        before.map(({ parentConfig }) => parentConfig),
+      );
+      await graph.invoke({ log: ["again"] }, config);
+      expect(await saver.prune({ thread_id: "t", keep_last: 1 })).toMatchObject({ checkpoints: 2 });
+      expect((await graph.getState(THREAD)).values).toMatchObject({
+        log: ["in", "a", "b", "more", "a", "b", "again", "a", "b"],
+      });
+    }));
+
+  it("with durability exit, a question of the past that leads to another one leaves the thread where it stands", () =>
+    run(async ({ saver }) => {
+      const ends = await compare(saver, async (on) => {
+        const graph = new StateGraph(State)
+          .addNode("ask", () => ({ log: [`${interrupt("1")} ${interrupt("2")}`] }))
+          .addEdge(START, "ask")
+          .compile({ checkpointer: on });
+        await graph.invoke({ log: ["in"] }, THREAD);
+        const { config: asked } = await graph.getState(THREAD);
+        await graph.updateState(THREAD, { log: ["told"] }, "ask");
+        await graph.invoke(new Command({ resume: "a" }), { ...asked, durability: "exit" });
+        const { values, next } = await graph.getState(THREAD);
+        return [values, next];
+      });
+      expect(ends).toEqual([{ log: ["in", "told"] }, []]);
+    }));
+
+  it("an update of a thread that waits keeps what its other tasks have written, and so does a copy of it", () =>
+    run(async ({ saver, another }) => {
+      const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
+        const graph = asking(on);
+        await graph.invoke({ log: ["in"] }, THREAD);
+        await graph.updateState(THREAD, { log: ["told"] }, "ask");
+        const updated = await asking(then).getState(THREAD);
+        await graph.updateState(THREAD, null, "__copy__");
+        const copied = await asking(then).getState(THREAD);
+        const end = await graph.invoke(null, THREAD);
+        return [updated, copied].map(({ values, next }) => ({ values, next })).concat(end as never);
+      };
+      const ends = await compare(saver, (on) => scene(on, on === saver ? another() : on));
+      const values = { log: ["in", "told"], last: "worked" };
+      expect(ends).toEqual([
+        { values, next: ["close"] },
+        { values, next: ["close"] },
+        { ...values, log: ["in", "told", "closed"] },
+      ]);
+    }));
+
+  it("an update after several nodes at once must say as which one it is made", () =>
+    run(async ({ saver }) => {
+      const graph = new StateGraph(State)
+        .addNode("a", () => ({ log: ["a"] }))
+        .addNode("b", () => ({ log: ["b"] }))
+        .addEdge(START, "a")
+        .addEdge(START, "b")
+        .compile({ checkpointer: saver });
+      await graph.invoke({ log: ["in"] }, THREAD);
+      await expect(graph.updateState(THREAD, { log: ["?"] })).rejects.toThrow("Ambiguous update");
+    }));
+
   it("whoever goes back to a question finds all answers that were given to it", () =>
     run(async ({ saver }) => {
       const ends = await compare(saver, async (on) => {
@@ -104,6 +172,18 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
       expect(ends).toEqual({ log: ["a b", "a"] });
     }));
 });
+
+/** A question, and work that is done beside it. */
+function asking(checkpointer: BaseCheckpointSaver) {
+  return new StateGraph(State)
+    .addNode("ask", () => ({ log: [`${interrupt("?")}`] }))
+    .addNode("work", () => ({ last: "worked" }))
+    .addNode("close", () => ({ log: ["closed"] }))
+    .addEdge(START, "ask")
+    .addEdge(START, "work")
+    .addEdge("ask", "close")
+    .compile({ checkpointer });
+}
 
 function twoSteps(checkpointer: BaseCheckpointSaver) {
   return new StateGraph(State)

@@ -19,31 +19,22 @@ export interface CheckpointBody {
 interface BodyInput {
   checkpoint: Checkpoint;
   newVersions: ChannelVersions;
-  parent: Channels | undefined | "gone";
-  /**
-   * A copy of a checkpoint (`updateState` as `__copy__`) names nothing as changed, though it comes after the parent of
-   * the one that it copies, or after none: what its parent does not have in that version is in the copy alone.
-   */
-  isFork: boolean;
-  /**
-   * `updateState` applies what finished tasks of the step have written without naming it as changed: emptied sends would
-   * come back, and those tasks be done again, while what they wrote to other channels would be lost.
-   */
-  isUpdate: boolean;
+  parent: Channels | undefined | "unusable";
   encoder: PieceEncoder;
   ns: string;
   where: string;
 }
 
 /**
- * Encodes what changed; what did not is taken over from the parent, by version. From a parent that is gone nothing can
- * be taken over: then all is encoded.
+ * Encodes what changed; what did not is taken over from the parent, by version. From a parent that is gone, or that
+ * may differ in the same versions, nothing can be taken over: then all is encoded.
  */
-export function encodeBody(input: BodyInput): CheckpointBody {
-  const { checkpoint, encoder, ns, where } = input;
+export function encodeBody({ checkpoint, newVersions, parent, encoder, ns, where }: BodyInput): CheckpointBody {
   const { v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
-  const { channels, changed } = takeOver(input);
-  for (const name of inOrder(changed)) {
+  const encodesAll = parent === "unusable";
+  const channels = encodesAll ? {} : takeOver(checkpoint, newVersions, parent ?? {});
+  const changed = new Set([...Object.keys(newVersions), ...(encodesAll ? namesOf(checkpoint) : [])]);
+  for (const name of inOrder([...changed])) {
     const version = channel_versions[name] ?? null;
     const to = { where: `${where}, channel ${name}`, ns, channel: name, settled: true };
     channels[name] = name in channel_values ? [version, encoder.encodeChannel(channel_values[name], to)] : [version];
@@ -51,27 +42,21 @@ export function encodeBody(input: BodyInput): CheckpointBody {
   return { v, ts, channels, seen: versions_seen };
 }
 
-function takeOver(input: BodyInput): { channels: Channels; changed: string[] } {
-  const { checkpoint, newVersions, parent, isFork, isUpdate } = input;
-  const { channel_values, channel_versions } = checkpoint;
-  const changed = new Set(Object.keys(isUpdate ? channel_values : newVersions));
-  const known = parent === "gone" || !parent ? {} : parent;
-  const hasAll = parent === "gone" || isFork;
+function takeOver(checkpoint: Checkpoint, newVersions: ChannelVersions, parent: Channels): Channels {
   const channels: Channels = {};
-  for (const name of unversioned(known, channel_values)) channels[name] = known[name] as Channel;
-  for (const [name, version] of Object.entries(channel_versions)) {
-    if (changed.has(name)) continue;
-    const before = known[name];
+  for (const name of namesOf(checkpoint)) {
+    if (Object.hasOwn(newVersions, name)) continue;
+    const version = checkpoint.channel_versions[name] ?? null;
+    const before = parent[name];
     if (before?.[0] === version) channels[name] = before;
-    else if (hasAll) changed.add(name);
-    else channels[name] = [version];
+    else if (version !== null) channels[name] = [version];
   }
-  return { channels, changed: [...changed] };
+  return channels;
 }
 
-/** An update's value of a channel that had none before: LangGraph gives it no version until something writes to it again. */
-function unversioned(known: Channels, values: Checkpoint["channel_values"]): string[] {
-  return Object.keys(known).filter((name) => known[name]?.[0] === null && name in values);
+/** A channel that got its first value from a pending write, when an update applied that, has no version. */
+function namesOf({ channel_versions, channel_values }: Checkpoint): string[] {
+  return Object.keys({ ...channel_values, ...channel_versions });
 }
 
 /** Sends name what the other channels have stored, so they come last. */

@@ -105,9 +105,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
       const body = encodeBody({
         checkpoint,
         newVersions,
-        parent: parent_id && !parent ? "gone" : parent,
-        isFork: metadata.source === "fork",
-        isUpdate: metadata.source === "update",
+        parent: tellsAllChanges(metadata, thread, ns, parent_id) ? parent : "unusable",
         encoder,
         ns,
         where,
@@ -130,7 +128,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
       if (events) op.events = events;
       return op;
     });
-    if (ns === "") this.#seen.note(writer, thread_id, checkpoint.id);
+    if (ns === "" && checkpoint.id !== parent_id) this.#seen.note(writer, thread_id, checkpoint.id);
     await written;
     return configOf({ thread_id, ns }, checkpoint.id);
   }
@@ -274,6 +272,24 @@ function hand(thread: ThreadWriter, writer: Writer, urgency: Urgency, encode: En
 /** No lease and no invocation: `updateState`, `getState`, or whoever calls the saver itself. */
 function isAlone({ lease, invocation }: Writer): boolean {
   return !lease && !invocation;
+}
+
+/**
+ * Whether the new versions are all that changed since the parent. An update first applies what is pending there, and gives
+ * those channels no version; a copy of a checkpoint (`updateState` as `__copy__`) comes after the parent of the one that it
+ * copies, or after none.
+ */
+function tellsAllChanges(
+  { source }: CheckpointMetadata,
+  thread: ThreadWriter,
+  ns: string,
+  parent_id: string | undefined,
+): boolean {
+  if (source === "fork") return false;
+  if (parent_id === undefined) return true;
+  return (
+    thread.channelsOf(ns, parent_id) !== undefined && !(source === "update" && thread.mayHaveWrites(ns, parent_id))
+  );
 }
 
 function noted(metadata: CheckpointMetadata, ns: string, { lease }: Writer): object {

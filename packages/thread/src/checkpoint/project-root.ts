@@ -23,6 +23,8 @@ export function projectRoot(op: WriteOp, put: RootPut): void {
   const { session_id, head } = thread;
   if (!session_id) return;
   const parent_id = op.checkpoint?.parent_id ?? null;
+  // Put once more, and the thread stands elsewhere.
+  if (parent_id === checkpoint.id && head !== checkpoint.id) return;
   const follows = head !== undefined && head === parent_id;
   const then = follows ? thread.messages : undefined;
   const known = numbers();

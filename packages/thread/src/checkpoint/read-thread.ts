@@ -50,7 +50,7 @@ async function load(
 async function decode(db: Database, thread: ThreadWriter, stored: StoredCheckpoint): Promise<CheckpointTuple> {
   const { row, body } = stored;
   const memory = thread.memoryFor(row.generation);
-  thread.rememberChannels(row.ns, row.checkpoint_id, structuredClone(body.channels));
+  thread.rememberChannels(row.ns, row.checkpoint_id, structuredClone(body.channels), stored.writes.length > 0);
   const decoder = new PieceDecoder(db, row.lineage, `Thread ${row.thread_id}`, memory);
   await decoder.fetch(namedValues(stored));
   if (row.ns === "" && row.checkpoint_id === thread.head) {
@@ -70,5 +70,5 @@ export async function loadChannels(
   if (!row) return;
   // The channels name pieces: they are good for this generation only.
   thread.memoryFor(row.generation);
-  thread.rememberChannels(ns, parent_id, parseStored(row, []).body.channels);
+  thread.rememberChannels(ns, parent_id, parseStored(row, []).body.channels, true);
 }

@@ -58,7 +58,7 @@ export class ThreadWriter implements LeasedWrites {
   readonly #unfinished: WriteBatch[] = [];
   /** Leases and invocations of which a write has failed: nothing that comes after it may be stored without it. */
   readonly #failed = new WeakMap<object, unknown>();
-  readonly #channels = new Map<string, Channels>();
+  readonly #channels = new Map<string, { channels: Channels; mayHaveWrites: boolean }>();
   /** The session this thread belongs to, null for none, undefined while nobody has asked. */
   session_id: string | null | undefined;
   /** The root checkpoint that this process knows to be the newest, or is about to write as such. */
@@ -83,12 +83,17 @@ export class ThreadWriter implements LeasedWrites {
   }
 
   channelsOf(ns: string, checkpoint_id: string): Channels | undefined {
-    return this.#channels.get(`${ns}\0${checkpoint_id}`);
+    return this.#channels.get(`${ns}\0${checkpoint_id}`)?.channels;
   }
 
-  rememberChannels(ns: string, checkpoint_id: string, channels: Channels): void {
+  /** Whether whoever read it last may have seen pending writes with it. */
+  mayHaveWrites(ns: string, checkpoint_id: string): boolean {
+    return this.#channels.get(`${ns}\0${checkpoint_id}`)?.mayHaveWrites ?? true;
+  }
+
+  rememberChannels(ns: string, checkpoint_id: string, channels: Channels, mayHaveWrites: boolean): void {
     if (this.#channels.size >= CHECKPOINTS_KNOWN) this.#channels.delete(this.#channels.keys().next().value as string);
-    this.#channels.set(`${ns}\0${checkpoint_id}`, channels);
+    this.#channels.set(`${ns}\0${checkpoint_id}`, { channels, mayHaveWrites });
   }
 
   /** Takes the word of whoever claimed it that nothing was ever put into it; false if more is known. */
@@ -229,7 +234,7 @@ export class ThreadWriter implements LeasedWrites {
   }
 
   #rememberCheckpoint({ checkpoint }: WriteOp): void {
-    if (checkpoint) this.rememberChannels(checkpoint.ns, checkpoint.checkpoint_id, checkpoint.channels);
+    if (checkpoint) this.rememberChannels(checkpoint.ns, checkpoint.checkpoint_id, checkpoint.channels, true);
   }
 
   async #commit(batch: WriteBatch): Promise<void> {
@@ -292,7 +297,7 @@ export class ThreadWriter implements LeasedWrites {
       thread_id,
       events: events.length + (leaving?.events ?? 0),
       ends: leaving !== undefined,
-      head: checkpoints.findLast((c) => c.ns === "")?.checkpoint_id,
+      head: checkpoints.findLast((c) => c.ns === "" && c.checkpoint_id !== c.parent_id)?.checkpoint_id,
       epoch: writer.lease?.epoch,
       generation: knowledge.generation,
       expectedHead: expectedHead(ops) === undefined ? projectedAfter(ops) : expectedHead(ops),

@@ -2,13 +2,23 @@
 const DIGITS = 6;
 const SPACE = 36 ** DIGITS;
 
+/** What came after which, in this turn. */
+const given = new Map<string | number | undefined, string>();
+
 /**
  * Versions rise along a branch and never repeat on another one: a count, then chance. (A fork that counts on with
- * plain integers gives the same version to another value.)
+ * plain integers gives the same version to another value.) What a step changes has one version: LangGraph tells by it
+ * that several nodes came last, and an update must say as which one it is made.
  */
 export function nextVersion(current: string | number | undefined): string {
+  const known = given.get(current);
+  if (known !== undefined) return known;
   const count = typeof current === "string" ? Number.parseInt(current.slice(0, DIGITS), 36) : (current ?? 0);
-  return base36(count + 1) + base36(Math.floor(Math.random() * SPACE));
+  const next = base36(count + 1) + base36(Math.floor(Math.random() * SPACE));
+  // A step's changes are applied without a break.
+  if (given.size === 0) queueMicrotask(() => given.clear());
+  given.set(current, next);
+  return next;
 }
 
 /** Another checkpointer's version (7, or "0007.0.123") in our form: they compare with each other as they did before. */

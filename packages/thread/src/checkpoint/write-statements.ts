@@ -105,14 +105,19 @@ export interface CheckpointInsert {
   snapshot: string | null;
 }
 
+/**
+ * With durability "exit", LangGraph puts a checkpoint that nothing came after once more, as its own parent: it keeps the one
+ * it had, since a walk up the ancestry must end.
+ */
 export const checkpointsSql =
   ({ from, where }: ThreadSource): SqlByRows =>
   (dialect, rows) =>
     `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
-      select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7
+      select t.pk, t.checkpoint_seq - v.column1, v.column2, v.column3, nullif(v.column4, v.column3), v.column5, v.column6, v.column7
       from ${from}, ${valuesTable(dialect, rows, ["bigint", "text", "text", "text", "bytes", "text", "text"])} v ${where}
       on conflict (thread, ns, checkpoint_id) do update
-      set body = excluded.body, metadata = excluded.metadata, parent_id = excluded.parent_id, snapshot = excluded.snapshot`;
+      set body = excluded.body, metadata = excluded.metadata, parent_id = coalesce(excluded.parent_id, checkpoints.parent_id),
+        snapshot = excluded.snapshot`;
 const CHECKPOINTS = textByRows(checkpointsSql(BY_NAME));
 
 /** `before`: how many of the same write come after it. */
