@@ -97,6 +97,21 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(await db.read(db.q.selectFrom("artifact_versions").select("artifact_id"))).toEqual([{ artifact_id: "a" }]);
   });
 
+  test("a checkpoint that was its own parent has none any more", async (_, db) => {
+    await migrate(db, migrations.slice(0, 13));
+    const thread = "insert into threads (thread_id, scope, created_at) values ('t', '{}', 'then')";
+    const checkpoint = (seq: number, id: string, parent: string) =>
+      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
+       select pk, ${seq}, '', '${id}', '${parent}', ${name === "sqlite" ? "x'00'" : "'\\x00'"}, '{}' from threads`;
+    await db.atomic([thread, checkpoint(1, "a", "a"), checkpoint(2, "b", "a")].map(bare));
+    await migrate(db);
+    const parents = db.q.selectFrom("checkpoints").select(["checkpoint_id", "parent_id"]).orderBy("seq");
+    expect(await db.read(parents)).toEqual([
+      { checkpoint_id: "a", parent_id: null },
+      { checkpoint_id: "b", parent_id: "a" },
+    ]);
+  });
+
   test("processes that migrate a fresh database at once all come to the same schema", async ({ uri }, db) => {
     const children = Array.from({ length: 3 }, () => startChild("open", { uri }));
     try {

@@ -11,6 +11,7 @@ import { moreIndexes } from "./0010-more-indexes.ts";
 import { artifactsOfNoSession } from "./0011-artifacts-of-no-session.ts";
 import { queuedRuns } from "./0012-queued-runs.ts";
 import { narrowReads } from "./0013-narrow-reads.ts";
+import { ownParents } from "./0014-own-parents.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   artifactsOfNoSession,
   queuedRuns,
   narrowReads,
+  ownParents,
 ];
