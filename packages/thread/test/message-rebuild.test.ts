@@ -1,4 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
 import { PieceDecoder } from "../src/checkpoint/piece-decoder.ts";
@@ -16,11 +16,12 @@ async function conversation({ ctx, saver }: OpenDatabase) {
   const human = (id: string) => new HumanMessage({ id, content: `says ${id}` });
   const first = await put(saver, thread_id, { messages: ["a", "b"].map((id) => human(id)) });
   const next = await put(saver, first, { messages: ["a", "b", "c"].map((id) => human(id)) });
-  await put(saver, next, { messages: ["b", "c", "d"].map((id) => human(id)) });
+  const { config } = await put(saver, next, { messages: ["b", "c", "d"].map((id) => human(id)) });
   const { listMessagesForSession } = createMessageStore(ctx);
   const { rebuildMessages } = createMessageProjection(ctx);
   return {
     session_id,
+    config,
     list: () => listMessagesForSession(session_id),
     rebuild: () => rebuildMessages(session_id),
   };
@@ -44,6 +45,18 @@ describe.each(savers)("a rebuild of a long conversation on $name", ({ run }) => 
       expect(report).toEqual({ checked: 150, ...UNTOUCHED });
       // All of them at every step would be 11,325.
       expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(1_000);
+    }));
+});
+
+describe.each(savers)("a rebuild while a step is not over, on $name", ({ run }) => {
+  it("leaves the messages that a task wants removed as they are: they are in the state until the step ends", () =>
+    run(async (open) => {
+      const { config, list, rebuild } = await conversation(open);
+      const before = await list();
+      const removals = ["c", "__remove_all__"].map((id) => new RemoveMessage({ id }));
+      await open.saver.putWrites(config, [["messages", removals]], "task");
+      expect(await rebuild()).toEqual({ checked: 4, ...UNTOUCHED });
+      expect(await list()).toEqual(before);
     }));
 });
 

@@ -24,11 +24,15 @@ const ROLES: Record<string, Message["role"]> = {
   function: "tool",
 };
 
-/** Undefined for what is no message: a graph may keep anything in a channel called "messages". */
+/**
+ * Undefined for what is no message: a graph may keep anything in a channel called "messages", and what is written to it
+ * may be the order to remove one.
+ */
 export function messageFieldsOf(value: unknown): MessageFields | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const message = value as Members;
   const kind = messageName(value) ? message["type"] : message["role"];
+  if (kind === "remove") return undefined;
   const role = ROLES[kind as string] ?? (messageName(value) && message["content"] !== undefined ? "user" : undefined);
   if (!role || message["content"] === undefined) return undefined;
   return {
