@@ -1,4 +1,4 @@
-import { type Schema, typeOf } from "./offline-tool.ts";
+import { type Schema, takesNull, typeOf } from "./offline-tool.ts";
 import { dropEnd, unquote } from "./phrase.ts";
 
 const NUMBER_WORDS = [
@@ -35,6 +35,7 @@ export function numbersIn(text: string): number[] {
 /** Turns words into the type that a schema asks for; words that do not fit stay as they are, for the tool to refuse. */
 export function coerceValue(raw: string, schema: Schema): unknown {
   const plain = unquote(dropEnd(raw));
+  if (plain === "null" && takesNull(schema)) return null;
   switch (typeOf(schema)) {
     case "number":
     case "integer":

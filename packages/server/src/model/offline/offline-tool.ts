@@ -69,6 +69,10 @@ export function typeOf(schema: Schema): string {
   return schema.properties ? "object" : "string";
 }
 
+export function takesNull({ type, anyOf = [], oneOf = [] }: Schema): boolean {
+  return [type].flat().includes("null") || [...anyOf, ...oneOf].some(takesNull);
+}
+
 /** What a call can't do without. A parameter with a default can. */
 export function requiredNames({ properties = {}, required = [] }: Schema): string[] {
   return required.filter((name) => properties[name] && properties[name].default === undefined);

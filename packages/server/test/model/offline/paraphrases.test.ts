@@ -30,7 +30,9 @@ const KEEPING = [
   optional("read_artifact", "id", "name"),
   optional("list_artifacts", "artifact_type"),
 ];
-const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE, REMEMBER, ...KEEPING];
+const limit = { type: "object", properties: { limit: { type: ["number", "null"] } }, required: ["limit"] };
+const LIMIT = { type: "function", function: { name: "set_limit", description: "Sets a limit.", parameters: limit } };
+const tools = [...FILE_TOOLS, ...ODD_TOOLS, ISSUE, REMEMBER, LIMIT, ...KEEPING];
 
 async function calls(sentence: string): Promise<unknown[]> {
   return (await ask(sentence, { tools })).calls.map(({ name, args }) => [name, args]);
@@ -99,6 +101,10 @@ describe("other ways to say it", () => {
       [["sendEmail", { to: "bob@example.com", subject: "Hi", body: "How are you" }]],
     ],
     ["Find TODO comments", [["grep", { pattern: "TODO" }]]],
+    ["Search for TODO in the src folder", [["grep", { pattern: "TODO", path: "/src/" }]]],
+    ["Find TODO in this folder", [["grep", { pattern: "TODO" }]]],
+    ["Use set_limit with limit=null", [["set_limit", { limit: null }]]],
+    ["Use set_limit with limit=5", [["set_limit", { limit: 5 }]]],
     ['Find all occurrences of "foo bar"', [["grep", { pattern: "foo bar" }]]],
     ['Use the grep tool with pattern "a|b" and path /src', [["grep", { pattern: "a|b", path: "/src" }]]],
     [
@@ -106,6 +112,19 @@ describe("other ways to say it", () => {
       [["tracker_create_issue", { title: "Crash at start", labels: ["bug", "urgent"] }]],
     ],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+});
+
+describe("text in files of a kind is looked for in those", () => {
+  const parameters = { type: "object", properties: { pattern: text, glob: text }, required: ["pattern"] };
+  const GREP = { type: "function", function: { name: "grep", description: "Finds text.", parameters } };
+  test.each([
+    ["Find every TODO in *.js files", { pattern: "TODO", glob: "*.js" }],
+    ["Look for 'foo bar' in all Python files", { pattern: "foo bar", glob: "*.py" }],
+  ])("%s", async (sentence, args) =>
+    expect((await ask(sentence, { tools: [optional("glob", "pattern"), GREP] })).calls).toEqual([
+      { name: "grep", args },
+    ]),
+  );
 });
 
 describe("all that is asked for is done, and no more", () => {

@@ -1,6 +1,8 @@
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
-import { callTool, type Intent } from "../step.ts";
+import { unquote } from "../phrase.ts";
+import { callTool, type Intent, type Step } from "../step.ts";
+import type { Turn } from "../turn.ts";
 
 const IN_FILES =
   /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+([\s\S]+?)\s+(?:in|inside|within|across|throughout)\s+(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|these\s+|this\s+|your\s+)?(?:files?|code|codebase|project|repo(?:sitory)?|workspace|source|directory|folder)\b/i;
@@ -32,8 +34,18 @@ const PLAIN_EXTENSION =
 const BY_FULL_NAME =
   /\b(?:find|locate|look for|search for|where is|where's)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:named\s+|called\s+)?["'`]?([\w@-][\w@.-]*\.[A-Za-z]\w{0,9})["'`]?\s*[.?!]?$/i;
 
+/** "in the src folder" names a place as "in src/" does; "in this folder" does not. */
+const IN_FOLDER =
+  /\b(in|inside|within)\s+(?:the\s+)?(?!(?:this|that|the|current|same|my|your|whole|entire|root|workspace|project|working)\b)["'`]?([\w@.-]+)["'`]?\s+(?:folder|directory)\b/i;
+/** Text in files of a kind: "find TODO in *.js files". */
+const IN_KIND =
+  /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?!files?\b)(\S[\s\S]*?)\s+(?:in|inside|within|across)\s+(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:\*?\.)?(\w+)\s+files?\b/i;
+
 /** Text in files, or files by a pattern of their names. */
-export const searchFilesIntent: Intent = (instruction, turn) => {
+export const searchFilesIntent: Intent = (said, turn) => {
+  const instruction = said.replace(IN_FOLDER, "$1 $2/");
+  const inKind = textInKind(instruction, turn);
+  if (inKind) return inKind;
   const glob = findTool(turn.tools, "glob");
   const pattern = namePattern(instruction);
   if (glob && pattern) return callTool(glob, fillArguments(glob, `${glob.name} pattern="${pattern}"`, turn));
@@ -44,12 +56,23 @@ export const searchFilesIntent: Intent = (instruction, turn) => {
   return grep && words ? callTool(grep, fillArguments(grep, `${grep.name} ${words}`, turn)) : undefined;
 };
 
+function textInKind(instruction: string, turn: Turn): readonly Step[] | undefined {
+  const grep = findTool(turn.tools, "grep");
+  const [, text = "", kind = ""] = IN_KIND.exec(instruction) ?? [];
+  const extension = extensionOf(kind);
+  if (!grep || !extension) return undefined;
+  return callTool(grep, fillArguments(grep, `${grep.name} pattern="${unquote(text)}" glob="*.${extension}"`, turn));
+}
+
+function extensionOf(word: string): string | undefined {
+  return PLAIN_EXTENSION.test(word) ? word.toLowerCase() : EXTENSIONS[word.toLowerCase()];
+}
+
 function namePattern(instruction: string): string | undefined {
   const given = BY_NAME.exec(instruction)?.[1]?.replace(/[.,;!?]+$/, "");
   if (given) return given;
   const [, dotted, word = ""] = OF_KIND.exec(instruction) ?? [];
-  const plain = PLAIN_EXTENSION.test(word) ? word.toLowerCase() : EXTENSIONS[word.toLowerCase()];
-  const extension = dotted ?? plain;
+  const extension = dotted ?? extensionOf(word);
   if (extension) return `**/*.${extension}`;
   const name = BY_FULL_NAME.exec(instruction)?.[1];
   return name && `**/${name}`;
