@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findInside } from "../file/path-inside.ts";
+import { readRegular } from "../file/read-regular.ts";
 import { limitText } from "../tool/limit-text.ts";
 
 /** Read by every agent, if they are there. */
@@ -16,7 +16,7 @@ export interface MemoryFile {
 
 /**
  * What an agent is to know about the workspace: its AGENTS.md, that of `.cognition/`, and the files its definition names,
- * in this order. A file that is not there is left out, as one may come later; a link out of the workspace likewise.
+ * in this order. A file that is not there is left out, as one may come later; what is no file, or a link out of the workspace, likewise.
  */
 export async function readMemoryFiles(root: string, named: readonly string[] = []): Promise<MemoryFile[]> {
   const files = await Promise.all([...new Set([...STANDARD, ...named])].map((path) => read(root, path)));
@@ -25,6 +25,7 @@ export async function readMemoryFiles(root: string, named: readonly string[] = [
 
 async function read(root: string, path: string): Promise<MemoryFile | undefined> {
   const found = await findInside(root, path);
-  if (found === undefined) return undefined;
-  return { path, content: limitText(await readFile(found, "utf8"), MAX_BYTES) };
+  const file = found && (await readRegular(found, MAX_BYTES + 1));
+  if (!file) return undefined;
+  return { path, content: limitText(new TextDecoder().decode(file.bytes), MAX_BYTES, file.size) };
 }

@@ -1,10 +1,10 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { AppError, isAppError } from "@cognition/contract";
 import { hasCode, messageOf } from "./error-text.ts";
 import { createFolderWatch } from "./folder-watch.ts";
 import { type Problem, toProblem } from "./problem.ts";
+import { readRegular } from "./read-regular.ts";
 
 /** A definition is written by hand; what is larger was put there by mistake, and would be read again at each change. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -160,14 +160,15 @@ function stampOf(path: string, settled_before = Number.POSITIVE_INFINITY): strin
 }
 
 async function readText(path: string, label: string): Promise<string> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
+  const file = await readRegular(path, MAX_FILE_BYTES).catch((cause: unknown) => {
     throw new AppError("invalid_config", `${label}: cannot be read: ${messageOf(cause)}`, { cause });
   });
-  if (bytes.length > MAX_FILE_BYTES) {
+  if (!file) throw new AppError("invalid_config", `${label}: cannot be read: it is not a regular file`);
+  if (file.size > MAX_FILE_BYTES) {
     throw new AppError("invalid_config", `${label}: is larger than the limit of ${MAX_FILE_BYTES} bytes`);
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(file.bytes);
   } catch (cause) {
     throw new AppError("invalid_config", `${label}: is not UTF-8 text`, { cause });
   }

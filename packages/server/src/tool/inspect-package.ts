@@ -1,8 +1,9 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { AppError, DEFAULT_MAX_OUTPUT_BYTES, isJsonObject, type JsonObject } from "@cognition/contract";
 import { z } from "zod";
 import { findInside } from "../file/path-inside.ts";
+import { readRegular } from "../file/read-regular.ts";
 import { defineTool } from "./define-tool.ts";
 import { exportedNames } from "./exported-names.ts";
 import { limitText } from "./limit-text.ts";
@@ -54,10 +55,11 @@ async function readManifest(workspace: string, folder: string, name?: string) {
 }
 
 async function readBounded(path: string): Promise<string> {
-  const { size } = await stat(path);
-  if (size > MAX_BYTES)
+  const file = await readRegular(path, MAX_BYTES);
+  if (!file) throw new AppError("tool_failed", `${path} is not a regular file`);
+  if (file.size > MAX_BYTES)
     throw new AppError("content_too_large", `${path} is larger than the limit of ${MAX_BYTES} bytes`);
-  return readFile(path, "utf8");
+  return new TextDecoder().decode(file.bytes);
 }
 
 function parse(text: string): unknown {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toolsOf } from "../../src/agent/agent-tools.ts";
@@ -80,6 +81,16 @@ describe("skills", () => {
   });
 });
 
+it("a skill whose file is a pipe is a problem of its own, and not waited for", async () => {
+  await put("good/SKILL.md", "---\nname: good\ndescription: Good\n---\nDo good.\n");
+  await put("bad/other.md", "");
+  execFileSync("mkfifo", [workspace.path(".cognition/skills/bad/SKILL.md")]);
+  expect(await skills.refresh()).toMatchObject({
+    skills: [{ name: "good" }],
+    problems: [{ message: expect.stringContaining("not a regular file") }],
+  });
+});
+
 describe("memory files", () => {
   it("are the workspace's AGENTS.md, then .cognition's, then those that are named", async () => {
     expect(await readMemoryFiles(workspace.root)).toEqual([]);
@@ -96,12 +107,18 @@ describe("memory files", () => {
     ]);
   });
 
+  it("are none where a pipe or a folder is in their place, which an agent can make", async () => {
+    execFileSync("mkfifo", [workspace.path("AGENTS.md")]);
+    await workspace.write({ "folder.md/file": "x" });
+    expect(await readMemoryFiles(workspace.root, ["folder.md"])).toEqual([]);
+  });
+
   it("are bounded, and never from outside", async () => {
     await symlink("/etc/hostname", workspace.path("AGENTS.md"));
     await workspace.write({ "big.md": "x".repeat(200_000) });
     const [big, ...rest] = await readMemoryFiles(workspace.root, ["big.md", "../outside.md"]);
     expect(rest).toEqual([]);
-    expect(big?.content).toContain("cut off");
+    expect(big?.content).toContain("cut off: 65536 of 200000 bytes");
     expect(big?.content.length).toBeLessThan(70_000);
   });
 });

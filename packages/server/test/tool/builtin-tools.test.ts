@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { symlink } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -229,6 +230,8 @@ describe("inspect_package", () => {
     await workspace.write({ "node_modules/bad/package.json": "{" });
     await expect(call("inspect_package", { name: "none" })).rejects.toThrow("none is not installed");
     await expect(call("inspect_package", { name: "bad" })).rejects.toThrow("not valid");
+    execFileSync("mkfifo", [workspace.path("package.json")]);
+    await expect(call("inspect_package", {})).rejects.toThrow("not a regular file");
   });
 });
 
