@@ -18,13 +18,14 @@ export function toToolOutput(tool: string, result: CallToolResult): ToolOutput {
     );
   }
   const structured = result.structuredContent;
-  if (structured === undefined)
-    return { output: text === undefined ? blocks : limitText(text, DEFAULT_MAX_OUTPUT_BYTES) };
-  const output = text === "" ? JSON.stringify(structured) : (text ?? blocks);
-  return {
-    output: typeof output === "string" ? limitText(output, DEFAULT_MAX_OUTPUT_BYTES) : output,
-    artifact: structured,
-  };
+  const said = text === "" && structured !== undefined ? JSON.stringify(structured) : text;
+  const output = said === undefined ? blocks.map(limitBlock) : limitText(said, DEFAULT_MAX_OUTPUT_BYTES);
+  return structured === undefined ? { output } : { output, artifact: structured };
+}
+
+function limitBlock(block: ContentBlock): ContentBlock {
+  if (block.type !== "text") return block;
+  return { ...block, text: limitText(String(block["text"]), DEFAULT_MAX_OUTPUT_BYTES) };
 }
 
 function toBlock(part: Part): ContentBlock {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type McpServerConfigInput, parseMcpServers } from "../../src/tool/mcp-config.ts";
+import { toToolOutput } from "../../src/tool/mcp-result.ts";
 import { createMcpServer, type McpServer, toolName } from "../../src/tool/mcp-server.ts";
 import type { RegisteredTool, ToolContext } from "../../src/tool/tool.ts";
 import { createToolRegistry } from "../../src/tool/tool-registry.ts";
@@ -228,6 +229,12 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+it("a text beside a picture is bounded as one alone is", () => {
+  const picture = { type: "image" as const, mimeType: "image/png", data: "AAAA" };
+  const { output } = toToolOutput("shot", { content: [{ type: "text", text: "x".repeat(300_000) }, picture] });
+  expect(output).toEqual([{ type: "text", text: expect.stringContaining("cut off: 102400 of 300000 bytes") }, picture]);
+});
 
 describe("several servers", () => {
   it("one that fails does not stop the others, and is reported", async () => {
