@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError, isAppError } from "@cognition/contract";
 import { messageOf } from "./error-text.ts";
+import { providePackages } from "./provided-packages.ts";
 
 /** A module that waits for something at its top would otherwise hold up the start for ever. */
 const LOADING_MS = 10_000;
@@ -18,6 +19,7 @@ export async function loadExport(root: string, reference: string, asker: string)
       ...(cause === undefined ? {} : { cause }),
     });
   if (path === "") throw refuse("names no file; write ./path/to/module.ts#export");
+  providePackages();
   const exported = await importInTime(pathToFileURL(resolve(root, path)).href, refuse);
   if (Object.hasOwn(exported, name)) return exported[name];
   const valid = Object.keys(exported).sort().join(", ") || "nothing";

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { AppError, isAppError, isJsonObject } from "@cognition/contract";
 import { messageOf } from "../file/error-text.ts";
 import type { SourceFile } from "../file/file-set.ts";
+import { providePackages } from "../file/provided-packages.ts";
 import { checkTool, isDefinedTool } from "./define-tool.ts";
 import type { ToolDefinition } from "./tool.ts";
 
@@ -21,6 +22,7 @@ const importModule: ImportModule = (url) => import(url);
  * where the error knows it, line.
  */
 export async function loadToolModule(file: SourceFile, load: ImportModule = importModule): Promise<ToolDefinition[]> {
+  providePackages();
   const hash = createHash("sha256").update(file.text).digest("hex").slice(0, 16);
   const url = pathToFileURL(file.path);
   // A CommonJS file is remembered by its path alone, whatever the address says.

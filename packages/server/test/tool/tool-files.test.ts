@@ -149,12 +149,40 @@ describe("tool files", () => {
     await until("the notice", () => noticed > 0);
   });
 
-  it("are loaded by Node itself, and watching them keeps no process alive", async () => {
-    await put({ "a.js": source("a").replaceAll(/interface.*|: Args/g, "") });
+  const loadedByNode = async () => {
     const child = join(import.meta.dirname, "..", "children", "tool-files.ts");
     const node = ["--conditions=cognition-source", child, workspace.root];
-    const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 50_000 });
-    expect(JSON.parse(stdout)).toEqual({ names: ["a"], problems: [] });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, node, { timeout: 50_000 });
+    expect(stderr).toBe("");
+    return JSON.parse(stdout);
+  };
+
+  it("are loaded by Node itself, and watching them keeps no process alive", async () => {
+    await put({ "a.js": source("a").replaceAll(/interface.*|: Args/g, "") });
+    expect(await loadedByNode()).toEqual({ names: ["a"], problems: [] });
+  });
+
+  it("import the server's own packages where the workspace has none installed", async () => {
+    await put({
+      "a.ts": `import { defineTool } from "@cognition/server";
+import { z } from "zod";
+export default defineTool({ name: "a", description: "d", schema: z.object({ n: z.number() }), on_crash: "retry", effect: "read", run: ({ n }) => \`\${n}\` });`,
+      "b.ts": `import { tool } from "@langchain/core/tools";\n${source("b").replace('"b"', "typeof tool")}`,
+      // Not a part of what tools are written with, though the server has it.
+      "c.ts": 'import "pino";\nexport default {};',
+    });
+    const { names, problems } = await loadedByNode();
+    expect(names).toEqual(["a", "function"]);
+    expect(problems).toMatchObject([{ file: ".cognition/tools/c.ts", message: expect.stringContaining("'pino'") }]);
+  });
+
+  it("import what is installed in the workspace, if anything is", async () => {
+    await workspace.write({
+      "node_modules/zod/package.json": '{ "name": "zod", "exports": "./own.js" }',
+      "node_modules/zod/own.js": "exports.name = 'installed';",
+    });
+    await put({ "a.ts": `import { name } from "zod";\n${source("a").replace('name: "a"', "name")}` });
+    expect(await loadedByNode()).toEqual({ names: ["installed"], problems: [] });
   });
 });
 
