@@ -1,5 +1,5 @@
 import { DEFAULT_AGENT_NAME, EVERY } from "@cognition/contract";
-import { changesNothing, type ToolSummary } from "../tool/tool.ts";
+import { isReading, type ToolSummary } from "../tool/tool.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 const READONLY_AGENT_NAME = "readonly";
@@ -32,11 +32,11 @@ const READONLY_PROMPT = `You are a careful analyst. You read files and pages and
 - Answer briefly, and say what you could not find out.`;
 
 /**
- * The agents that are always there. `readonly` has every tool that changes nothing; of MCP servers none, since what they say
- * about their tools is a hint of a stranger. Its delegation is limited in `planDelegation`.
+ * The agents that are always there. `readonly` has every tool that changes nothing; of MCP servers none, since it would not
+ * be there while one of them is away. Its delegation is limited in `planDelegation`.
  */
 export function builtinAgents(tools: readonly ToolSummary[]): AgentDefinition[] {
-  const reading = tools.filter(changesNothing).map(({ name }) => name);
+  const reading = tools.filter((tool) => tool.source !== "mcp" && isReading(tool)).map(({ name }) => name);
   return [
     {
       ...plain,

@@ -1,5 +1,5 @@
 import { AppError, EVERY } from "@cognition/contract";
-import { isReading, type ToolSummary } from "../tool/tool.ts";
+import { changesNothing, type ToolSummary } from "../tool/tool.ts";
 import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
 import { isConfined } from "./builtin-agents.ts";
 
@@ -59,11 +59,11 @@ export function canChange(agent: AgentDefinition, view: DelegationView): boolean
 }
 
 function hasChangingTool(agent: AgentDefinition, { tools }: DelegationView): boolean {
-  if (agent.tools === null) return [...tools.values()].some((tool) => !isReading(tool));
+  if (agent.tools === null) return [...tools.values()].some((tool) => !changesNothing(tool));
   // A tool of a server that has not answered yet may do anything.
   return agent.tools.some((name) => {
     const tool = tools.get(name);
-    return !tool || !isReading(tool);
+    return !tool || !changesNothing(tool);
   });
 }
 

@@ -165,11 +165,9 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
   for (const definition of tree) {
     models.set(definition.name, await openModel(options.models, definition, session, message));
   }
-  const [tools, { tools: known }, store] = await Promise.all([
-    options.tools.list(wantedTools(tree)),
-    options.tools.known(),
-    options.storeFor(session.scopes),
-  ]);
+  // First, since an MCP server's tools are known once it has listed them, and not before.
+  const tools = await options.tools.list(wantedTools(tree));
+  const [{ tools: known }, store] = await Promise.all([options.tools.known(), options.storeFor(session.scopes)]);
   const shared: SharedParts = {
     storage: options.storage,
     session,

@@ -21,7 +21,7 @@ export const McpServerConfig = z
     headers: z.record(z.string(), z.string()).optional(),
     /** For all its tools; otherwise "retry" for those it calls read-only or idempotent, else "never". */
     on_crash: z.enum(["retry", "never", "ask"]).optional(),
-    /** For all its tools: trusts the operator's word instead of the server's. */
+    /** For all its tools: the operator's word, which plan mode goes by; the server's own is only a hint. */
     effect: z.enum(["read", "network", "write", "execute"]).optional(),
     /** By the server's own names; all of them if left out. */
     tools: z.array(z.string().min(1)).optional(),

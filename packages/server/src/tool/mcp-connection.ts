@@ -5,6 +5,7 @@ import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/cl
 import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { messageOf } from "../file/error-text.ts";
+import { VERSION } from "../version.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { createTail } from "./tail.ts";
 
@@ -36,7 +37,7 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
   const tail = createTail();
   const transport = await createTransport(config, cwd);
   if (transport instanceof StdioClientTransport) transport.stderr?.on("data", tail.write);
-  const client = new Client({ name: "cognition", version: "0.1.0" });
+  const client = new Client({ name: "cognition", version: VERSION });
   let open = true;
   let listed: Promise<ListedTools> | undefined;
   client.onclose = () => {

@@ -125,6 +125,7 @@ function register(config: McpServerConfig, tool: Tool, call: Call): RegisteredTo
     schema: tool.inputSchema,
     on_crash,
     effect: config.effect ?? defaultEffect(tool),
+    hinted: config.effect === undefined,
     source: "mcp",
     origin: config.name,
     run: (args, context) => call(tool, on_crash, args, context),

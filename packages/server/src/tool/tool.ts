@@ -86,6 +86,8 @@ export interface RegisteredTool extends ToolDefinition {
   readonly source: ToolSource;
   /** The file or the MCP server it comes from; null for a built-in one. */
   readonly origin: string | null;
+  /** `effect` is only what an MCP server says of itself, and no operator has confirmed: a hint of a stranger. */
+  readonly hinted?: boolean;
 }
 
 /** What a definition may name without knowing how it runs. Tools of the runtime (files, planning) have no `run` here. */
@@ -93,11 +95,11 @@ export type ToolSummary = Omit<RegisteredTool, "run" | "schema">;
 
 const CHANGES_NOTHING: ReadonlySet<ToolEffect> = new Set(["read", "network"]);
 
-export function isReading(tool: { readonly effect: ToolEffect }): boolean {
+export function isReading(tool: Pick<ToolSummary, "effect">): boolean {
   return CHANGES_NOTHING.has(tool.effect);
 }
 
-/** The same, for where it must hold: what an MCP server says about its tools is a hint of a stranger. */
-export function changesNothing(tool: { readonly effect: ToolEffect; readonly source: ToolSource }): boolean {
-  return tool.source !== "mcp" && isReading(tool);
+/** The same, for where it must hold. */
+export function changesNothing(tool: Pick<ToolSummary, "effect" | "hinted">): boolean {
+  return isReading(tool) && !tool.hinted;
 }

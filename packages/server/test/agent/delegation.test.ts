@@ -4,12 +4,18 @@ import type { AgentDefinition } from "../../src/agent/agent-definition.ts";
 import { builtinAgents } from "../../src/agent/builtin-agents.ts";
 import { canChange, type DelegationView, planDelegation } from "../../src/agent/delegation.ts";
 import { RUNTIME_TOOLS } from "../../src/tool/runtime-tools.ts";
+import type { ToolSummary } from "../../src/tool/tool.ts";
 import { definitionOf } from "./agent-store-contract.ts";
 
-const tools = new Map(RUNTIME_TOOLS.map((tool) => [tool.name, tool]));
+const mcpTool = (name: string, hinted: boolean): ToolSummary => ({
+  name,
+  ...{ description: "d", effect: "read", hinted, on_crash: "retry", source: "mcp", origin: "docs" },
+});
+const known = [...RUNTIME_TOOLS, mcpTool("docs_claims", true), mcpTool("docs_declared", false)];
+const tools = new Map(known.map((tool) => [tool.name, tool]));
 const viewOf = (...agents: AgentDefinition[]): DelegationView => ({
   tools,
-  agents: new Map([...builtinAgents(RUNTIME_TOOLS), ...agents].map((agent) => [agent.name, agent])),
+  agents: new Map([...builtinAgents(known), ...agents].map((agent) => [agent.name, agent])),
 });
 const reader = (name: string, subagents: string[] = [], mode: AgentDefinition["mode"] = "all") =>
   definitionOf(name, { tools: ["read_file"], subagents, mode });
@@ -31,6 +37,7 @@ describe("readonly", () => {
     ["one with every tool", [definitionOf("w")]],
     ["one that executes", [definitionOf("w", { tools: ["read_file", "execute"] })]],
     ["one with a tool that nobody knows yet", [definitionOf("w", { tools: ["server_tool"] })]],
+    ["one with a tool that an MCP server only says to be harmless", [definitionOf("w", { tools: ["docs_claims"] })]],
     ["a reader that delegates to a writer", [reader("a", ["w"]), writer("w")]],
     [
       "a reader that reaches a writer over three",
@@ -45,6 +52,12 @@ describe("readonly", () => {
   it("reaches readers, and what they reach", () => {
     const view = viewOf(reader("a", ["b"]), reader("b", ["a"]), reader("c", [], "primary"), writer("w"));
     expect(reached(view, "readonly")).toEqual(["a", "b"]);
+  });
+
+  it("reaches one with an MCP server's tool that the operator says to be harmless, and has none itself", () => {
+    const view = viewOf(definitionOf("a", { tools: ["docs_declared"] }));
+    expect(reached(view, "readonly")).toEqual(["a"]);
+    expect(view.agents.get("readonly")?.tools).not.toContain("docs_declared");
   });
 
   it("is no way around itself: who delegates to it can't change anything by that", () => {

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTasks } from "@cognition/thread";
 import { describe, expect, it } from "vitest";
+import { defaultConfig } from "../../src/config.ts";
+import { parseMcpServers } from "../../src/tool/mcp-config.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { answer, dataOf, interruptsIn, say, startRuntime } from "./started-runtime.ts";
 
@@ -53,6 +55,27 @@ describe("a session in plan mode", () => {
     await started.storage.updateSession(started.session.id, { mode: "auto" });
     const events = await say(started, CREATE);
     expect(dataOf(events, "tool_call")).toMatchObject([{ name: "write_file" }]);
+  });
+
+  it("calls an MCP server's tool that the operator says to be harmless, and none that only its server says so of", async () => {
+    const child = { command: process.execPath, args: [join(import.meta.dirname, "../children/mcp-stdio-server.ts")] };
+    const mcp = parseMcpServers([
+      { name: "claims", connect_timeout_ms: 50_000, ...child },
+      { name: "declared", connect_timeout_ms: 50_000, ...child, effect: "read" },
+    ]);
+    const { server, options } = await scriptedProvider(
+      calls("c1", "claims_echo", { text: "one" }),
+      calls("c2", "declared_echo", { text: "two" }),
+      says("Read."),
+    );
+    await using _ = server;
+    const { tools } = defaultConfig();
+    const config = { ...defaultConfig(), ...options.config, tools: { ...tools, mcp } };
+    const events = await say(await startRuntime({ session: { mode: "plan" }, ...options, config }), "Go");
+    expect(dataOf(events, "tool_result")).toMatchObject([
+      { tool_call_id: "c1", outcome: "denied" },
+      { tool_call_id: "c2", outcome: "ok", output: "two" },
+    ]);
   });
 
   it("denies what a model tries all the same, itself and through a subagent", async () => {

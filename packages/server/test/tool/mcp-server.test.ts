@@ -125,11 +125,11 @@ describe("a server over stdio", () => {
 
   it("declares by its hints what a crash means and what a tool may do", async () => {
     const server = stdio();
-    expect(await find(server, "test_echo")).toMatchObject({ on_crash: "retry", effect: "network", origin: "test" });
+    expect(await find(server, "test_echo")).toMatchObject({ on_crash: "retry", effect: "network", hinted: true });
     expect(await find(server, "test_set")).toMatchObject({ on_crash: "retry", effect: "write" });
     expect(await find(server, "test_order")).toMatchObject({ on_crash: "never", effect: "execute", source: "mcp" });
     const told = stdio({ on_crash: "ask", effect: "read" });
-    expect(await find(told, "test_order")).toMatchObject({ on_crash: "ask", effect: "read" });
+    expect(await find(told, "test_order")).toMatchObject({ on_crash: "ask", effect: "read", hinted: false });
   });
 
   it("gives only the tools that are allowed", async () => {
