@@ -6,6 +6,7 @@ import {
   MAX_NAMESPACE_LABEL_LENGTH,
   MAX_NAMESPACE_LABELS,
   MAX_STORE_KEY_LENGTH,
+  MAX_TITLE_LENGTH,
   MAX_TTL_SECONDS,
 } from "./limits.ts";
 import { Limit, Offset } from "./page.ts";
@@ -68,6 +69,8 @@ export const StoreFilter = JsonObjectInput.refine(hasKnownOperators, {
 export const SearchStore = z.strictObject({
   namespace_prefix: labels.default([]),
   filter: StoreFilter.optional(),
+  /** Words that are looked for in the texts of a value; what has most of them comes first, what has none not at all. */
+  query: text("query", MAX_TITLE_LENGTH, 1).optional(),
   limit: Limit.prefault(10),
   offset: Offset.prefault(0),
   ...idempotent,

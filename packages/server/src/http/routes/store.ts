@@ -34,10 +34,16 @@ export function storeRoutes({ storage }: StoreRoutes): Pick<Handlers, Names> {
       await store.delete(namespace, key);
       return undefined;
     },
-    searchStore: async ({ body: { namespace_prefix, filter, limit, offset }, scope }) => {
+    searchStore: async ({ body: { namespace_prefix, filter, query, limit, offset }, scope }) => {
       const store = await storeOf(scope);
       // One more than asked for tells whether there are more.
-      const wanted = { limit: limit + 1, offset, refreshTtl: false, ...(filter && { filter }) };
+      const wanted = {
+        limit: limit + 1,
+        offset,
+        refreshTtl: false,
+        ...(filter && { filter }),
+        ...(query && { query }),
+      };
       const found = await store.search(namespace_prefix, wanted);
       return { items: found.slice(0, limit).map(toStoreItem), has_more: found.length > limit };
     },

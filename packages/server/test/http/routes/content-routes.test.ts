@@ -1,4 +1,4 @@
-import { type Artifact, Problem, type Task } from "@cognition/contract";
+import { type Artifact, Problem, type StoreItemPage, type Task } from "@cognition/contract";
 import { createTasks, openStorage, type Storage } from "@cognition/thread";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/http/app.ts";
@@ -170,6 +170,19 @@ describe("the memory store", () => {
     });
     expect((await send("DELETE", query, { user: "alice" })).status).toBe(204);
     expect(await refusal(send("GET", query, { user: "alice" }))).toBe("404 store_item_not_found");
+  });
+
+  it("is searched by words, what has most of them first", async () => {
+    const put = (key: string, content: string) =>
+      send("PUT", "/store/items", { body: { namespace: ["notes"], key, value: { content } }, user: "carol" });
+    for (const [key, content] of Object.entries({ a: "red tea", b: "Green TEA", c: "coffee" })) await put(key, content);
+    const search = async (body: object, user = "carol") => {
+      const { items } = (await json(send("POST", "/store/search", { body, user }))) as StoreItemPage;
+      return items.map(({ key }) => key);
+    };
+    expect(await search({ query: "green tea" })).toEqual(["b", "a"]);
+    expect(await search({ query: "green tea", limit: 1 })).toEqual(["b"]);
+    expect(await search({ query: "green tea" }, "dave")).toEqual([]);
   });
 });
 

@@ -94,7 +94,9 @@ const memory = {
     body: { ...item(world), value: { new: true } },
   })),
   deleteStoreItem: walk({ "query.namespace[]": noItem, "query.key": noItem }, (world) => ({ query: item(world) })),
-  searchStore: walk({ "body.namespace_prefix[]": "nothing" }, ({ label }) => ({ body: { namespace_prefix: [label] } })),
+  searchStore: walk({ "body.namespace_prefix[]": "nothing", "body.query": "own" }, ({ label, mark }) => ({
+    body: { namespace_prefix: [label], query: mark },
+  })),
   listNamespaces: walk({ "body.prefix[]": "nothing", "body.suffix[]": "nothing" }, ({ label }) => ({
     body: { prefix: [label], suffix: [label] },
   })),
