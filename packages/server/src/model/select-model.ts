@@ -57,8 +57,9 @@ export function selectModel(
   const inherited = levels.slice(Math.max(deciding, 0)).find((level) => level.model)?.model;
   const model = choice.model ?? provider.model ?? inherited;
   if (!model) throw noModel(provider, visible);
-  // A pin means this provider and no other, so there is nothing to fall back to.
-  const fallbacks = fallback && !choice.provider_id ? fallbackTargets(visible, provider) : [];
+  // A pin means this provider and no other, so there is nothing to fall back to. A default is where to begin.
+  const isPinned = Boolean(choice.provider_id) && choice !== defaults;
+  const fallbacks = fallback && !isPinned ? fallbackTargets(visible, provider) : [];
   return { provider, model, parameters: mergeParameters(levels), fallbacks };
 }
 

@@ -127,4 +127,10 @@ describe("fallbacks", () => {
     ]);
     expect(selectModel(providers, { session: { provider_id: "first" } }, { fallback: true }).fallbacks).toEqual([]);
   });
+
+  test("are there for the configuration's own provider too: it is where to begin, and nobody's pin", () => {
+    const options = { fallback: true, defaults: { provider_id: "second" } };
+    expect(selectModel(all, {}, options)).toMatchObject({ provider: second, fallbacks: [{ provider: first }] });
+    expect(selectModel(all, { agent: { provider_id: "second" } }, options).fallbacks).toEqual([]);
+  });
 });
