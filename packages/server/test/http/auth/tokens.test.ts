@@ -60,6 +60,10 @@ describe("tokens", () => {
       scope: { user: "ann", org: "7" },
       admin: false,
     });
+    const claimed = { sub: "ann", cognition_scope: { user: "bob", org: "x" } };
+    expect(await check(await sign(claimed), { secret: SECRET, scope_claims: { user: "sub" } })).toMatchObject({
+      scope: { user: "ann", org: "x" },
+    });
     const url = "https://example.com/scope";
     expect(await check(await sign({ [url]: { user: "bob" } }), { secret: SECRET, scope_claim: url })).toMatchObject({
       scope: { user: "bob" },
