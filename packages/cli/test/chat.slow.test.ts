@@ -27,7 +27,7 @@ function terminal(...args: string[]): RunningCli {
 function writeCareful(): void {
   mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
   const definition =
-    "---\nname: careful\ndescription: Asks first.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
+    "---\nname: careful\ndescription: Asks first.\ninterrupt_on:\n  execute: {allowed_decisions: [approve, reject], description: Look twice.}\n---\nYou are careful.\n";
   writeFileSync(join(dir.path, ".cognition/agents/careful.md"), definition);
 }
 
@@ -51,7 +51,7 @@ describe("chat through a pipe", () => {
   test("answers are read from it too; --json gives the events", async () => {
     writeCareful();
     const refused = await chat("Run the command: touch a.txt\nrather not\n", "--agent", "careful");
-    expect(refused.errors).toContain('The agent wants to: execute {"command":"touch a.txt"}');
+    expect(refused.errors).toContain('The agent wants to: execute {"command":"touch a.txt"}\n  Look twice.');
     expect(existsSync(join(dir.path, "a.txt"))).toBe(false);
     expect(refused.output).not.toContain("the server was interrupted");
     const unanswered = await chat("Run the command: touch a.txt\n", "--agent", "careful");

@@ -17,6 +17,8 @@ export const Interrupt = z.strictObject({
   args: JsonObject.optional(),
   value: z.unknown().optional(),
   allowed_decisions: z.array(DecisionType),
+  /** For whoever decides: what the agent's definition says of such a call, or why the question is asked at all. */
+  description: z.string().optional(),
 });
 export type Interrupt = z.infer<typeof Interrupt>;
 

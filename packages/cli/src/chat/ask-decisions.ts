@@ -22,11 +22,12 @@ async function askOne(
   prompt: Prompt,
   say: (text: string) => void,
 ): Promise<Decision | undefined> {
-  const { id, tool_name, args, value, allowed_decisions: allowed } = interrupt;
+  const { id, tool_name, args, value, description, allowed_decisions: allowed } = interrupt;
   const what = tool_name
     ? `${tool_name} ${oneLine(JSON.stringify(args ?? {}), 400)}`
     : oneLine(JSON.stringify(value), 400);
   say(allowed.includes("approve") ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
+  if (description !== undefined) say(`  ${oneLine(description, 400)}`);
   for (;;) {
     const line = await prompt.askNow(`  ${questionFor(allowed)} `);
     if (line === undefined) return undefined;

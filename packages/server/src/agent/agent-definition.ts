@@ -21,6 +21,7 @@ export interface ResolvedAgent {
 
 export interface ApprovalRule {
   readonly allowed_decisions: readonly DecisionType[];
+  /** What the human is told beside the call. */
   readonly description?: string;
   /** What the model is told where the user rejects without a word. */
   readonly rejected?: string;

@@ -11,6 +11,7 @@ interface ApprovalRequest {
   tool_name: string;
   args: Record<string, unknown>;
   allowed_decisions: readonly DecisionType[];
+  description?: string;
 }
 
 export function isApprovalRequest(value: unknown): value is ApprovalRequest {
@@ -19,8 +20,9 @@ export function isApprovalRequest(value: unknown): value is ApprovalRequest {
 
 export function toInterrupt(id: string, value: unknown): Interrupt {
   if (!isApprovalRequest(value)) return { id, value, allowed_decisions: ["respond"] };
-  const { tool_call_id, tool_name, args, allowed_decisions } = value;
-  return { id, tool_call_id, tool_name, args, allowed_decisions: [...allowed_decisions] };
+  const { tool_call_id, tool_name, args, allowed_decisions, description } = value;
+  const asked = { id, tool_call_id, tool_name, args, allowed_decisions: [...allowed_decisions] };
+  return description === undefined ? asked : { ...asked, description };
 }
 
 /**
@@ -35,6 +37,7 @@ export function decideCall(call: ToolCall, rule: ApprovalRule): ToolCall | ToolM
     tool_name: call.name,
     args: call.args,
     allowed_decisions: rule.allowed_decisions,
+    ...(rule.description !== undefined && { description: rule.description }),
   };
   const decision = interrupt<ApprovalRequest, Decision>(request);
   switch (decision.type) {

@@ -4,6 +4,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { ToolInvocationError } from "langchain";
+import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { messageOf } from "../file/error-text.ts";
 import { retryStorage } from "../run/retry-storage.ts";
 import type { OnCrash } from "../tool/tool.ts";
@@ -156,13 +157,19 @@ function useResult(
   return result;
 }
 
+const UNKNOWN_TO_ALL: ApprovalRule = {
+  allowed_decisions: ["respond"],
+  description:
+    "The call was started, then the process ended; whether it took effect is not known. Your answer is what the agent gets as its result.",
+};
+
 /** A call that an earlier attempt was in the middle of. What stands for its result is recorded as one, as unknown. */
 async function faceUnknown(
   scope: RunScope,
   { caller, call, key }: Keyed,
   on_crash: "never" | "ask",
 ): Promise<ToolResult> {
-  const answered = on_crash === "ask" ? decideCall(call, { allowed_decisions: ["respond"] }) : undefined;
+  const answered = on_crash === "ask" ? decideCall(call, UNKNOWN_TO_ALL) : undefined;
   const result = ToolMessage.isInstance(answered) ? answered : outcomeUnknown(call);
   const end = { outcome: "unknown" as const, result: packResult(result, null) };
   await scope.journal.finishToolCall(key, scope.work.lease, end);

@@ -10,7 +10,7 @@ const CAREFUL = `---
 name: careful
 description: Asks before it runs anything.
 interrupt_on:
-  execute: { allowed_decisions: [approve, edit, reject] }
+  execute: { allowed_decisions: [approve, edit, reject], description: Look at the command first. }
 ---
 You are careful.
 `;
@@ -34,6 +34,14 @@ describe("approvals", () => {
   it("close the POST stream, are listed, and go on when answered", async () => {
     const { ask, id, events, interrupt, resume, folder } = await waiting();
     expect(events.at(-1)?.event).toBe("interrupt");
+    expect(interrupt).toEqual({
+      id: expect.any(String),
+      tool_call_id: expect.any(String),
+      tool_name: "execute",
+      args: { command: "touch made.txt" },
+      allowed_decisions: ["approve", "edit", "reject"],
+      description: "Look at the command first.",
+    });
     const list = async (query = "") => (await (await ask(`/approvals${query}`)).json()) as ApprovalPage;
     expect(await list()).toMatchObject({
       approvals: [{ ...interrupt, session_id: id, agent_name: "careful", status: "waiting", decision: null }],

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/tool/tool.ts";
-import { dataOf, eventsOf, type Started, say, send, startRuntime } from "./started-runtime.ts";
+import { answer, dataOf, eventsOf, interruptsIn, type Started, say, send, startRuntime } from "./started-runtime.ts";
 
 function launch(effects: string[]): ToolDefinition {
   return defineTool({
@@ -30,6 +30,27 @@ async function startWith(disturb: (real: Storage) => Partial<Storage>): Promise<
   const storage = { ...real, ...disturb(real) };
   return { ...(await startRuntime({ storage, tools: [launch(effects)] })), effects };
 }
+
+it("whoever is asked what became of a call is told why he is asked, and what he says is its result", async () => {
+  const started = await startWith((real) => ({
+    beginToolCall: async (intent) => {
+      await real.beginToolCall(intent);
+      return { state: "unknown", on_crash: "ask", idempotency_key: "k" };
+    },
+  }));
+  const asked = await say(started, "Use the launch tool");
+  expect(interruptsIn(asked)).toMatchObject([
+    {
+      tool_name: "launch",
+      allowed_decisions: ["respond"],
+      description: expect.stringContaining("then the process ended"),
+    },
+  ]);
+  const events = await answer(started, asked, { type: "respond", message: "It flies." });
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown", output: "It flies." }]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(started.effects).toEqual([]);
+});
 
 it("an abort that comes while the intent is being recorded: the tool never runs, and no intent stays open", async () => {
   const reached = Promise.withResolvers<void>();
