@@ -107,6 +107,22 @@ export function checkpointPruneContract(open: OpenStorage): void {
       expect(await read(other, "t")).toEqual({ n: 40 });
     });
 
+    test("keeps the end of an undone branch that waits for an answer, however few are asked for", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const root = await put(saver, "t", { n: 0 });
+      const middle = await put(saver, root, { n: 1 });
+      const waiting = await put(saver, middle, { n: 2 });
+      await saver.putWrites(waiting.config, [["__interrupt__", [{ id: "i", value: "go on?" }]]], "task");
+      const head = await put(saver, root, { n: 3 });
+      expect(await saver.prune({ thread_id: "t", keep_undone: 0 })).toMatchObject({ checkpoints: 2 });
+      expect(await listed(saver, threadConfig("t"))).toEqual([head.checkpoint.id, waiting.checkpoint.id]);
+      expect((await saver.getTuple(waiting.config))?.pendingWrites).toMatchObject([
+        ["task", "__interrupt__", [{ id: "i" }]],
+      ]);
+    });
+
     test("of all threads passes over short ones, and ends between two of them when told", async ({ storage }) => {
       const saver = await storage.getCheckpointer();
       for (const [thread_id, length] of [["short", 2] as const, ["long", 4] as const])
