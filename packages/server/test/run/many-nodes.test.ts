@@ -29,6 +29,10 @@ async function database(): Promise<TestDatabase> {
 async function startNode(uri: string, execute: Executor["execute"], max_runs = 8): Promise<Node> {
   const storage = await openStorage({ uri, pool: { min: 0, max: 4 } });
   cleanups.push(() => storage.close());
+  return startOn(storage, execute, max_runs);
+}
+
+async function startOn(storage: Storage, execute: Executor["execute"], max_runs: number): Promise<Node> {
   const engine = createRunEngine({
     storage,
     saver: await storage.getCheckpointer(),
@@ -135,5 +139,22 @@ describe("nodes on one PostgreSQL", () => {
     first.resolve(SUCCEEDED);
     // The next place that is free is the other's.
     await expect.poll(() => begun).toEqual(["many", "many", "many", "many", "one"]);
+  });
+
+  it("a scope that has half of the places begins at once only where no other waits, though nobody told of one", async () => {
+    const storage = await openStorage("memory");
+    cleanups.push(() => storage.close());
+    const letFirst: unknown[] = [];
+    const watched: Storage = {
+      ...storage,
+      createRun: (run) => {
+        letFirst.push(run.claim?.unless_waiting_outside);
+        return storage.createRun(run);
+      },
+    };
+    const node = await startOn(watched, endless, 4);
+    for (let n = 0; n < 3; n++) await send(node, { user: "many" });
+    await send(node, { user: "one" });
+    expect(letFirst).toEqual([[], [], [{ user: "many" }], [{ user: "many" }]]);
   });
 });
