@@ -193,7 +193,7 @@ describe.each(PROTOCOLS)("over the $kind protocol", (protocol) => {
     const other = await failure((await modelOf(registry([one()]))).invoke("hi"));
     for (const told of [error, other]) {
       expect(`${told.message} ${JSON.stringify(told)} ${JSON.stringify(told.details)}`).not.toMatch(
-        /very-secret|cret\b.*\*|0123456789/,
+        /very-secret|\*cret|0123456789/,
       );
     }
     expect(server.requests).toHaveLength(2);
