@@ -1,4 +1,5 @@
 import type { LogEvent, SessionEvent } from "@cognition/client";
+import type { ContentBlock } from "@cognition/contract";
 import { oneLine, plainText } from "../terminal/print.ts";
 
 export interface EventPrinter {
@@ -16,6 +17,8 @@ export function createEventPrinter(output: { write(text: string): unknown }, jso
   // Whether something stands on the line already: a note begins on one of its own.
   let inLine = false;
   let expected = false;
+  /** Messages that came word by word. */
+  const spoken = new Set<string | null | undefined>();
   const say = (text: string) => {
     if (text === "") return;
     output.write(text);
@@ -28,15 +31,35 @@ export function createEventPrinter(output: { write(text: string): unknown }, jso
     },
     print(event) {
       if (event.event === "reset") note("  (the server's log was set back; earlier text may be gone)");
-      else if (event.event === "token") say(plainText(event.data.content));
-      else if (event.event === "tool_output") say(plainText(event.data.content));
       else if (event.event === "status" && event.data.status === "resuming" && expected) expected = false;
       else {
+        say(plainText(wordsIn(event, spoken)));
         const text = describe(event);
         if (text !== undefined) note(text);
       }
     },
   };
+}
+
+/** What goes out as it comes; each message is noted that comes word by word. */
+function wordsIn(event: LogEvent, spoken: Set<string | null | undefined>): string {
+  switch (event.event) {
+    case "token":
+      spoken.add(event.data.message_id);
+      return event.data.content;
+    case "tool_output":
+      return event.data.content;
+    case "done":
+      // What a graph of a user's own says need not come from a model: then it is told at the end alone.
+      return spoken.has(event.data.message_id) ? "" : textOf(event.data.assistant_data?.content);
+    default:
+      return "";
+  }
+}
+
+function textOf(content: string | ContentBlock[] = ""): string {
+  if (typeof content === "string") return content;
+  return content.map(({ text }) => (typeof text === "string" ? text : "")).join("");
 }
 
 /** Nothing for events that a person need not see. */

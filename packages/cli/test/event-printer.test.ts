@@ -1,0 +1,30 @@
+import type { SessionEvent } from "@cognition/client";
+import { expect, test } from "vitest";
+import { createEventPrinter } from "../src/chat/event-printer.ts";
+
+function printed(...events: object[]): string {
+  let text = "";
+  const printer = createEventPrinter({ write: (more) => (text += more) }, false);
+  for (const event of events) printer.print(event as SessionEvent);
+  return text;
+}
+
+const token = (message_id: string, content: string) => ({ event: "token", data: { message_id, content } });
+const done = (id: string, content: unknown) => ({
+  event: "done",
+  data: { status: "succeeded", message_id: id, assistant_data: { id, content } },
+});
+
+test("an answer that came word by word is not said again at its end", () => {
+  expect(printed(token("m", "Hello "), token("m", "there"), done("m", "Hello there"))).toBe("Hello there\n\n");
+});
+
+test("one that did not, as of a graph without a model, is said at its end", () => {
+  expect(printed(token("other", "Thinking.\n"), done("m", "Ordered 3"))).toBe("Thinking.\nOrdered 3\n\n");
+  expect(printed(done("m", [{ type: "text", text: "in blocks" }, { type: "image" }]))).toBe("in blocks\n\n");
+});
+
+test("nothing is said where there is no answer", () => {
+  const data = { status: "failed", message_id: null, assistant_data: null };
+  expect(printed({ event: "done", data })).toBe("  (failed)\n");
+});
