@@ -1,15 +1,16 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { startHeartbeat } from "../../src/run/heartbeat.ts";
 
 const LEASE_MS = 600_000; // no beat comes by itself
 
 /** A lease that was asked for so long ago. */
-function held(ago_ms: number) {
+function held(ago_ms: number, whileRenewing: () => void = () => undefined) {
   let renewed = 0;
   const heartbeat = startHeartbeat({
     storage: {
       renewLease: async () => {
         renewed++;
+        whileRenewing();
         return "held";
       },
     },
@@ -34,4 +35,16 @@ it("one that was renewed in time costs nothing", () => {
   const { heartbeat, renewed } = held(LEASE_MS * 0.4);
   expect(heartbeat.catchUp()).toBeUndefined();
   expect(renewed()).toBe(0);
+});
+
+it("one whose renewal took long holds from when it was asked for, not from the answer", async () => {
+  let now = 1_000_000;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  const { heartbeat, renewed } = held(LEASE_MS * 0.6, () => {
+    now += LEASE_MS * 0.6;
+  });
+  await heartbeat.catchUp();
+  await heartbeat.catchUp();
+  expect(renewed()).toBe(2);
 });

@@ -133,6 +133,8 @@ describe("a message with a callback_url", () => {
     "http://127.0.0.1/",
     "http://[::1]/",
     "http://localhost:3000/",
+    "http://printer.local/",
+    "http://metadata.google.internal/",
     "http://10.1.2.3/",
     "http://user:pw@example.com/",
   ])("to %s is refused before anything is stored", async (url) => {
