@@ -33,7 +33,7 @@ async function askOne(
     if (line === undefined) return undefined;
     const decision = decisionOf(line.trim(), allowed);
     if (decision) return { id, ...decision };
-    say(`  (that is no answer here; it may be: ${allowed.join(", ")})`);
+    say(`  That can't be answered here: only ${allowed.join(" or ")} will do. Ctrl-C stops the run instead.`);
   }
 }
 
