@@ -1,12 +1,12 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, type SandboxBackend } from "@cognition/contract";
+import { HOLDS_FOLDERS } from "../file/open-folder.ts";
 import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace } from "./backend.ts";
 import { createBubblewrapBackend } from "./bubblewrap/bubblewrap-backend.ts";
 import { checkExposure, type Exposure } from "./check-exposure.ts";
 import type { CommandHost } from "./command-host.ts";
 import type { DockerOptions } from "./docker/docker-options.ts";
-import { HOLDS_FOLDERS } from "./file/open-folder.ts";
 import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
 import { createTurns, type Turns } from "./file/turns.ts";
 import { createWorkspaceFiles } from "./file/workspace-files.ts";

@@ -1,8 +1,8 @@
 import { lchown, lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../../file/open-folder.ts";
 import type { Workspace } from "../backend.ts";
 import { undefinedIfMissing } from "../file/file-access.ts";
-import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../file/open-folder.ts";
 
 export interface User {
   readonly uid: number;

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { AppError, type WorkspaceFile } from "@cognition/contract";
+import { entryOf, type OpenFolder } from "../../file/open-folder.ts";
 import { UNFINISHED } from "../../file/unfinished.ts";
 import type { OpenFile } from "../sandbox.ts";
 import { wrongType } from "./file-error.ts";
-import { entryOf, type OpenFolder } from "./open-folder.ts";
 
 /** An entry of a folder that is held open. */
 export interface FolderEntry {

@@ -1,8 +1,8 @@
 import { mkdir, readlink } from "node:fs/promises";
 import { AppError, MAX_PATH_LENGTH } from "@cognition/contract";
+import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../../file/open-folder.ts";
 import { giveToOwner } from "./file-access.ts";
 import { fromSystemError, pathRefused, wrongType } from "./file-error.ts";
-import { entryOf, type OpenFolder, openFolder, openFolderIn } from "./open-folder.ts";
 
 /** A place in the workspace: a folder held open, and a name in it (`.` for the folder itself). */
 export interface Place {

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { AppError } from "@cognition/contract";
-import { entryOf, type OpenFolder, openFolderIn } from "./open-folder.ts";
+import { entryOf, type OpenFolder, openFolderIn } from "../../file/open-folder.ts";
 
 export interface ScannedFile {
   readonly folder: OpenFolder;

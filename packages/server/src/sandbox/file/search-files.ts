@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type WorkspaceFile } from "@cognition/contract";
+import { entryOf, openFolderIn } from "../../file/open-folder.ts";
 import type { GrepMatch, SandboxFiles } from "../sandbox.ts";
 import { describeEntry, type FolderEntry, readWhole, undefinedIfMissing } from "./file-access.ts";
 import type { Place } from "./folder-walk.ts";
 import { compileGlob } from "./glob-pattern.ts";
-import { entryOf, openFolderIn } from "./open-folder.ts";
 import { identify, identityOf, isAtOrBelow } from "./protected-paths.ts";
 import { scanFolder } from "./scan-folder.ts";
 

@@ -1,14 +1,14 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, isAppError, type WorkspaceFile } from "@cognition/contract";
+import { entryOf, openFolderIn } from "../../file/open-folder.ts";
+import { removeEntry } from "../../file/remove-entry.ts";
 import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
 import type { SandboxFiles } from "../sandbox.ts";
 import { describeEntry, openToRead, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
 import { pathProtected, pathRefused } from "./file-error.ts";
 import { type Place, type WalkOptions, walkTo } from "./folder-walk.ts";
-import { entryOf, openFolderIn } from "./open-folder.ts";
 import { identify, identityOf, isAtOrBelow, type ProtectedPaths } from "./protected-paths.ts";
-import { removeEntry } from "./remove-entry.ts";
 import { replaceText } from "./replace-text.ts";
 import { createSearch } from "./search-files.ts";
 import type { Turns } from "./turns.ts";

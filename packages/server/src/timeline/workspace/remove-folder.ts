@@ -1,8 +1,8 @@
 import { realpath, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { hasCode } from "../../file/error-text.ts";
-import { openFolder } from "../../sandbox/file/open-folder.ts";
-import { removeEntry } from "../../sandbox/file/remove-entry.ts";
+import { openFolder } from "../../file/open-folder.ts";
+import { removeEntry } from "../../file/remove-entry.ts";
 
 /** A process that is being stopped may still put something into a folder that was just emptied. */
 const WHILE_OTHERS_WRITE = { maxRetries: 5, retryDelay: 50 };

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rmdir, unlink } from "node:fs/promises";
-import type { FolderEntry } from "./file-access.ts";
 import { entryOf, type OpenFolder, openFolderIn } from "./open-folder.ts";
 
 /** Each level holds a descriptor, of which a process has about a thousand; a command may nest folders without end. */
@@ -11,7 +10,7 @@ const MAX_DEPTH = 200;
  * its path and then lists it by its path, and one swapped for a link in between would have its target emptied. What lies
  * too deep is brought up into the folder that goes, and removed from there.
  */
-export async function removeEntry({ folder, name }: Pick<FolderEntry, "folder" | "name">): Promise<void> {
+export async function removeEntry({ folder, name }: { folder: OpenFolder; name: string }): Promise<void> {
   const top = await openUnlessFile(folder, name);
   if (!top) return unlink(entryOf(folder, name));
   try {
