@@ -73,7 +73,10 @@ export interface RunClaim {
 export type RunSession = Pick<
   Session,
   "id" | "thread_id" | "agent_name" | "config" | "scopes" | "metadata" | "mode" | "workspace_path"
->;
+> & {
+  /** Whether somebody has begun a task on it: most have none, and need not be asked what it is. */
+  has_task: boolean;
+};
 
 export interface ClaimedRun extends Lease {
   run: Run;

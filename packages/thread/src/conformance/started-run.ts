@@ -20,7 +20,7 @@ export const FULL_SESSION: NewSession = {
 
 export function runSessionOf(session: Session): RunSession {
   const { id, thread_id, agent_name, config, scopes, metadata, mode, workspace_path } = session;
-  return { id, thread_id, agent_name, config, scopes, metadata, mode, workspace_path };
+  return { id, thread_id, agent_name, config, scopes, metadata, mode, workspace_path, has_task: false };
 }
 
 export interface StartedRun {

@@ -1,4 +1,5 @@
 import type { Session } from "@cognition/contract";
+import { sql } from "kysely";
 import type { RunSession } from "../run-store.ts";
 
 /** The columns of a session that a run needs, but for its id, which the run has. */
@@ -10,6 +11,8 @@ export interface RunSessionRow {
   metadata: string;
   mode: string;
   workspace_path: string | null;
+  /** PostgreSQL says so in words, SQLite in numbers. */
+  has_task: number | boolean;
 }
 
 /** To be selected beside others. */
@@ -22,6 +25,9 @@ export function runSessionColumns<T extends string>(sessions: T) {
     `${sessions}.metadata`,
     `${sessions}.mode`,
     `${sessions}.workspace_path`,
+    sql<number>`exists (select 1 from task_workspaces w where w.conversation_id = ${sql.ref(`${sessions}.id`)})`.as(
+      "has_task",
+    ),
   ] as const;
 }
 
@@ -35,5 +41,6 @@ export function toRunSession(id: string, row: RunSessionRow): RunSession {
     metadata: JSON.parse(row.metadata),
     mode: row.mode as Session["mode"],
     workspace_path: row.workspace_path,
+    has_task: Boolean(row.has_task),
   };
 }

@@ -1,4 +1,4 @@
-import type { Session } from "@cognition/contract";
+import type { RunSession } from "../run-store.ts";
 import type { Storage } from "../storage.ts";
 import { contextText } from "./context-text.ts";
 import { toProfile } from "./profile-data.ts";
@@ -15,9 +15,9 @@ export interface SessionContext {
 /** The user of the session's scope, or else the one whose task it works on. */
 export async function sessionContext(
   { tasks, profiles }: Pick<Storage, "tasks" | "profiles">,
-  { id, scopes }: Pick<Session, "id" | "scopes">,
+  { id, scopes, has_task }: Pick<RunSession, "id" | "scopes" | "has_task">,
 ): Promise<SessionContext> {
-  const task = await tasks.findTask(id, scopes);
+  const task = has_task ? await tasks.findTask(id, scopes) : null;
   const user_id = scopes["user"] ?? task?.user_id;
   const profile = user_id === undefined ? null : await profiles.getProfile(user_id, scopes);
   if (!profile) return { about_user: "", task };
