@@ -1,4 +1,6 @@
+import { AppError } from "@cognition/contract";
 import { expect, it } from "vitest";
+import { all } from "../src/sql/statement.ts";
 import { databases } from "./databases.ts";
 
 it.each(databases)(
@@ -40,3 +42,22 @@ it.each(databases)(
     }
   },
 );
+
+it.each(databases)("a refusal is told, not what failed after it because of it, on $name", async ({ create }) => {
+  const { open, remove } = await create();
+  const db = open();
+  const refusal = new AppError("stale_epoch", "taken over");
+  try {
+    await db.atomic([{ sql: "create table t (n int primary key)", params: [] }]);
+    await db.atomic([{ sql: "insert into t values (1)", params: [] }]);
+    const guard = { sql: "update t set n = 2 where n = 7 returning n", params: [], requireRow: () => refusal };
+    const follows = { sql: "insert into t values (1)", params: [] };
+    await expect(db.transaction(() => all([guard, follows]))).rejects.toBe(refusal);
+    await expect(db.transaction(() => all([follows]))).rejects.toThrow(/unique/i);
+    const [left] = await db.readAll([{ sql: "select n from t", params: [] }]);
+    expect(left?.rows).toEqual([{ n: 1 }]);
+  } finally {
+    await db.close();
+    await remove();
+  }
+});

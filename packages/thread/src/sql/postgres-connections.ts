@@ -138,9 +138,12 @@ function isInsert(sql: string): boolean {
   return /^\s*insert\b/i.test(sql);
 }
 
+/** Throws for an answer that what came after it must not have been done with. */
+type Check = (answer: QueryResult, index: number) => void;
+
 /** Sends everything at once, then waits for every answer. */
-export function fly(client: pg.PoolClient, queries: readonly Query[]): Promise<QueryResult[]> {
-  return answersTo(send(client, queries));
+export function fly(client: pg.PoolClient, queries: readonly Query[], check?: Check): Promise<QueryResult[]> {
+  return answersTo(send(client, queries), check);
 }
 
 /**
@@ -166,12 +169,15 @@ function send(client: pg.PoolClient, queries: readonly Query[]): Promise<pg.Quer
   return inOnePacket(client, () => queries.map((query) => client.query(query)));
 }
 
-/** The first failure is the cause of the later ones. */
-async function answersTo(sent: readonly Promise<pg.QueryResult>[]): Promise<QueryResult[]> {
+/** The first failure, or refusal, is the cause of the later ones. */
+async function answersTo(sent: readonly Promise<pg.QueryResult>[], check?: Check): Promise<QueryResult[]> {
   const answers = await Promise.allSettled(sent);
-  const failed = answers.find((answer) => answer.status === "rejected");
-  if (failed) throw failed.reason;
-  return answers.map((answer) => toResult((answer as PromiseFulfilledResult<pg.QueryResult>).value));
+  return answers.map((answer, index) => {
+    if (answer.status === "rejected") throw answer.reason;
+    const result = toResult(answer.value);
+    check?.(result, index);
+    return result;
+  });
 }
 
 /**

@@ -146,11 +146,11 @@ class PostgresTransactions {
       this.#tell(one);
       return this.#connections.query(one);
     });
-    const answers = (await fly(client, [...opening, ...queries])).slice(opening.length);
-    wanted.forEach((one, index) => {
-      if (one.requireRow && answers[index]?.changes !== 1) throw one.requireRow();
+    const answers = await fly(client, [...opening, ...queries], ({ changes }, index) => {
+      const requireRow = wanted[index - opening.length]?.requireRow;
+      if (requireRow && changes !== 1) throw requireRow();
     });
-    return answers;
+    return answers.slice(opening.length);
   }
 
   /**
