@@ -133,7 +133,10 @@ it("is handed over before its first step if the node leaves while it is being op
   const slow: Storage = {
     ...storage,
     tasks: { ...storage.tasks, findTask: (...of) => opening.promise.then(() => storage.tasks.findTask(...of)) },
-    claimRun: async (claim) => (claims++ === 0 ? storage.claimRun(claim) : null),
+    claimRun: async (claim) => {
+      const claimed = claims++ === 0 ? await storage.claimRun(claim) : null;
+      return claimed && { ...claimed, session: { ...claimed.session, has_task: true } }; // so that it is looked for
+    },
   };
   const first = await open(slow, { own: graph });
   const second = await open(storage, { own: graph });
