@@ -77,13 +77,16 @@ async function answeredBefore(
   { id }: Session,
   waiting: string | undefined,
 ): Promise<ReadonlySet<string>> {
-  const run_id = waiting ?? (await storage.listRuns(id, { limit: 1 }))[0]?.id;
+  const [last] = waiting === undefined ? await storage.listRuns(id, { limit: 1 }) : [];
+  const run_id = waiting ?? last?.id;
   if (run_id === undefined) return new Set();
   const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt", "status"], limit: 1000 });
-  // What it was stopped at was never answered: it only came to rest then.
+  // One that is open and waits for nobody has been answered, though no node may have said so yet. What one was stopped at was
+  // never answered: it only came to rest then.
+  const isAnswered = last !== undefined && !isRunOutcome(last.status);
   const wentOn = events.findLastIndex(({ event, data }) => event === "status" && data.status !== "idle");
   const asked = events
-    .slice(0, Math.max(wentOn, 0))
+    .slice(0, isAnswered ? events.length : Math.max(wentOn, 0))
     .flatMap(({ event, data }) => (event === "interrupt" ? data.interrupts : []));
   return new Set(asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]));
 }

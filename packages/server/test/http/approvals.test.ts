@@ -114,6 +114,15 @@ describe("approvals", () => {
     expect(await (await ask("/approvals")).json()).toMatchObject({ total: 1 });
   });
 
+  it("are answered once also where the node that took the answer died before the run went on", async () => {
+    const { id, interrupt, resume, storage } = await waiting();
+    const [run] = await storage.listRuns(id, { limit: 1 });
+    const decision = { id: interrupt.id, type: "reject" as const };
+    await storage.resumeRun(run?.id ?? "", { kind: "answers", answers: { [interrupt.id]: decision } });
+    const late = await problemOf(resume({ decisions: [decision] }));
+    expect(late).toMatchObject({ status: 409, code: "already_answered" });
+  });
+
   it("are answered once: the second of two is 409, and so is a late one", async () => {
     const { interrupt, resume } = await waiting();
     const body = { decisions: [{ id: interrupt.id, type: "reject" }] };
