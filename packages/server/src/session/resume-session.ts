@@ -83,7 +83,7 @@ async function answeredBefore(
   const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt", "status"], limit: 1000 });
   // One that is open and waits for nobody has been answered, though no node may have said so yet. What one was stopped at was
   // never answered: it only came to rest then.
-  const isAnswered = last !== undefined && !isRunOutcome(last.status);
+  const isAnswered = last?.status === "queued" || last?.status === "running";
   const wentOn = events.findLastIndex(({ event, data }) => event === "status" && data.status !== "idle");
   const asked = events
     .slice(0, isAnswered ? events.length : Math.max(wentOn, 0))

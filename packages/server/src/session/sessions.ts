@@ -20,7 +20,7 @@ import type { DeletedFolders } from "./deleted-folders.ts";
 import { makeOnce } from "./make-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
 import { sessionNotFound } from "./while-there.ts";
-import { makeFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
+import { makeFolder, ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
 
 export interface SessionsOptions {
   readonly storage: Storage;
@@ -46,7 +46,10 @@ export interface Sessions {
   /** Stops what runs, then removes what is stored, the container, and the folder if the server made it. */
   delete(session_id: string, scope?: Scope): Promise<void>;
   openFiles(session_id: string, scope?: Scope): Promise<SandboxFiles>;
-  /** Does it to the session's files, for every node to see; `session_busy` while a run is at work on them elsewhere. */
+  /**
+   * Does it to the session's files. In a folder of its own that is for every node to see, and `session_busy` while a run is
+   * at work on them elsewhere.
+   */
   changeFiles(
     session_id: string,
     scope: Scope | undefined,
@@ -121,8 +124,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     async changeFiles(session_id, scope, work) {
       const session = await find(session_id, scope);
       const files = await filesOf(session);
-      // A run on this node takes in what is done to its folder.
-      if (await isAtWorkHere(session)) await work(files);
+      // A run on this node takes in what is done to its folder. One that is not its own is everybody's, whoever works in it.
+      if (ownsFolder(session) && (await isAtWorkHere(session))) await work(files);
       else await options.workspaces.change(session, () => work(files));
     },
   };

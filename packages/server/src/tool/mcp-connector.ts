@@ -36,7 +36,7 @@ export function createMcpConnector(config: McpServerConfig, cwd: string): McpCon
     },
     async close() {
       closed = true;
-      const opened = await opening?.catch(() => undefined);
+      const opened = await opening?.catch(() => undefined); // told to those who wait for it
       await opened?.close();
       await current?.close();
     },

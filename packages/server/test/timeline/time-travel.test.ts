@@ -320,6 +320,20 @@ describe("what people put between two runs", () => {
     expect(talk.on.faults).toEqual([]);
   });
 
+  it("stays when there was nothing before; what an aborted tool has left goes with its turn", async () => {
+    const talk = await startTalk();
+    await talk.say("Hello");
+    await put(talk, "mine.txt", "mine");
+    expect((await talk.rewind({ last: "turn" })).files).toEqual([]);
+    const run = talk.post("/messages", { content: "Run the command: sh -c 'echo hi > left.txt; sleep 30'" });
+    await expect.poll(() => talk.file("left.txt")).toBeDefined();
+    await talk.post("/abort", {});
+    await run;
+    await expect.poll(async () => (await talk.get<Session>("")).body.active_run_id).toBeNull();
+    await talk.rewind({ last: "turn" });
+    expect(["left.txt", "mine.txt"].map(talk.file)).toEqual([undefined, "mine"]);
+  });
+
   it("and the undoing would change is a conflict, which only force overwrites", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));

@@ -6,9 +6,10 @@ const SPACE = 36 ** DIGITS;
 const given = new Map<string | number | undefined, string>();
 
 /**
- * Versions rise along a branch and never repeat on another one: a count, then chance. (A fork that counts on with
+ * Versions rise along a branch and do not repeat on another one: a count, then chance. (A fork that counts on with
  * plain integers gives the same version to another value.) What a step changes has one version: LangGraph tells by it
- * that several nodes came last, and an update must say as which one it is made.
+ * that several nodes came last, and an update must say as which one it is made. Two branches that are begun in one turn
+ * may have one in common, which nobody takes for the other's: a value is taken over from a checkpoint's own parent only.
  */
 export function nextVersion(current: string | number | undefined): string {
   const known = given.get(current);
