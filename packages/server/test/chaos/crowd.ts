@@ -86,7 +86,7 @@ export async function gatherCrowd(options: CrowdOptions): Promise<Crowd> {
     try {
       await Promise.race([work, gaveUp.promise]);
     } catch (error) {
-      failures.push(`a client of ${customer.session_id}: ${describe(error)}`);
+      failures.push(`a client of ${customer.session_id}: ${describe(error)}, after ${lastSeen(customer)}`);
     }
   }
 
@@ -123,6 +123,17 @@ async function begin(
     lives.push(live(arrive(id), randomFrom(seed * 1_000 + n)));
   }
   return lives;
+}
+
+/** So much of what was shown to a client tells where it stood. */
+const LAST_SEEN = 12;
+
+function lastSeen({ log }: Customer): string {
+  return log
+    .filter(({ event }) => event !== "token")
+    .slice(-LAST_SEEN)
+    .map(({ id, event, data }) => `${id} ${event}${"status" in data ? ` ${String(data.status)}` : ""}`)
+    .join(", ");
 }
 
 function describe(error: unknown): string {

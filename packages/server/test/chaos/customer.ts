@@ -8,6 +8,8 @@ export interface Accepted {
   content: string;
 }
 
+type Asked = Extract<LogEvent, { event: "interrupt" }>;
+
 /** What one client did to one session, and all that it was shown of it. */
 export interface Customer {
   readonly session_id: string;
@@ -78,6 +80,11 @@ export function createCustomer({ client, session_id, newNote, commands }: Custom
     return seen.at(-1);
   }
 
+  /** What came of a run after it had asked, whoever has answered or stopped it. */
+  function readOn({ id: after, data }: Asked): Promise<LogEvent | undefined> {
+    return read(client.followRun(session_id, String(data.run_id), { after }), undefined);
+  }
+
   /** A human who approves what he is asked for, and tells what became of a call that nobody knows of. */
   async function answerAll(last: LogEvent | undefined): Promise<void> {
     let open = last;
@@ -87,11 +94,11 @@ export function createCustomer({ client, session_id, newNote, commands }: Custom
           ? { id, type: "approve" as const }
           : { id, type: "respond" as const, message: "outcome_unknown: I looked" },
       );
-      const { id: after, data } = open;
+      const asked = open;
       open = await read(client.resumeAndFollow(session_id, { decisions }), undefined).catch((error) => {
         // The node died between the commit and its answer: what is asked again is told that it was answered.
         if (!isAppError(error, "already_answered")) throw error;
-        return read(client.followRun(session_id, String(data.run_id), { after }), undefined);
+        return readOn(asked);
       });
     }
   }
@@ -125,7 +132,8 @@ export function createCustomer({ client, session_id, newNote, commands }: Custom
         if (event === "tool_call") aborting ??= client.abortSession(session_id);
       });
       await aborting;
-      await answerAll(last);
+      // An abort that came late has ended what waits: nobody is to answer that.
+      await answerAll(aborting && last?.event === "interrupt" ? await readOn(last) : last);
     },
     readUntil: async (id) => {
       while ((log.at(-1)?.id ?? 0) < id) {
