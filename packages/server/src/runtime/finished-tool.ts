@@ -1,8 +1,12 @@
 import { inspect } from "node:util";
 import { ContentBlock, isJsonObject } from "@cognition/contract";
 import { serialize } from "@cognition/thread";
+import { limitContent } from "../tool/limit-text.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
+
+/** No model reads so much, and of some more each run would keep the others waiting while it is stored and sent. */
+export const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 export interface FinishedTool {
   output: string | ContentBlock[];
@@ -25,7 +29,7 @@ export function toFinishedTool(result: unknown): FinishedTool {
       artifact: canBeKept(artifact) ? artifact : asText(artifact),
     };
   }
-  const output = isContent(result) ? keptContent(result) : asText(result);
+  const output = keptContent(isContent(result) ? result : asText(result));
   return { output, exit_code: null, artifact: undefined };
 }
 
@@ -39,7 +43,8 @@ function isContent(value: unknown): value is string | ContentBlock[] {
 }
 
 function keptContent(content: string | ContentBlock[]): string | ContentBlock[] {
-  return typeof content === "string" || canBeKept(content) ? content : asText(content);
+  const kept = typeof content === "string" || canBeKept(content) ? content : asText(content);
+  return limitContent(kept, MAX_OUTPUT_BYTES);
 }
 
 function canBeKept(value: unknown): boolean {

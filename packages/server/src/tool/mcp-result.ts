@@ -1,6 +1,6 @@
 import { AppError, type ContentBlock, DEFAULT_MAX_OUTPUT_BYTES } from "@cognition/contract";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { limitText } from "./limit-text.ts";
+import { limitContent, limitText } from "./limit-text.ts";
 import type { ToolOutput } from "./tool.ts";
 
 type Part = CallToolResult["content"][number];
@@ -19,13 +19,8 @@ export function toToolOutput(tool: string, result: CallToolResult): ToolOutput {
   }
   const structured = result.structuredContent;
   const said = text === "" && structured !== undefined ? JSON.stringify(structured) : text;
-  const output = said === undefined ? blocks.map(limitBlock) : limitText(said, DEFAULT_MAX_OUTPUT_BYTES);
+  const output = limitContent(said ?? blocks, DEFAULT_MAX_OUTPUT_BYTES);
   return structured === undefined ? { output } : { output, artifact: structured };
-}
-
-function limitBlock(block: ContentBlock): ContentBlock {
-  if (block.type !== "text") return block;
-  return { ...block, text: limitText(String(block["text"]), DEFAULT_MAX_OUTPUT_BYTES) };
 }
 
 function toBlock(part: Part): ContentBlock {

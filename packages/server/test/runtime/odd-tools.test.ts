@@ -1,6 +1,7 @@
 import { AppError } from "@cognition/contract";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { MAX_OUTPUT_BYTES } from "../../src/runtime/finished-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/tool/tool.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
@@ -50,6 +51,19 @@ it.each<[string, unknown, string]>([
   expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: expect.stringContaining(output) }]);
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
   expect(started.errors).toEqual([]);
+});
+
+it.each<[string, (text: string) => unknown]>([
+  ["a text", (text) => text],
+  ["a block", (text) => [{ type: "text", text }]],
+  ["an object", (text) => ({ text })],
+])("of %s that is longer than any model reads, the beginning is kept", async (_name, give) => {
+  const started = await startWith(() => give(`${"x".repeat(MAX_OUTPUT_BYTES)} the end`));
+  const [result] = dataOf(await say(started, "Go"), "tool_result");
+  const kept = JSON.stringify(result);
+  expect(kept).toContain(`(cut off: ${MAX_OUTPUT_BYTES} of `);
+  expect(kept).toContain("xxx");
+  expect(kept).not.toContain("the end");
 });
 
 it.each<[string, unknown]>([
