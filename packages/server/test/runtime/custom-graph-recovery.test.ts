@@ -118,6 +118,40 @@ it("is handed over between two steps, and no node runs twice", async () => {
   await storage.close();
 });
 
+it("is handed over in the middle of a step, and the node beside it that has done its work does not run again", async () => {
+  const ran: string[] = [];
+  const hurry = Promise.withResolvers<void>();
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("quick", () => {
+      ran.push("quick");
+      setImmediate(hurry.resolve);
+      return {};
+    })
+    .addNode("slow", async (_state, { signal }) => {
+      ran.push("slow");
+      if (ran.length > 2) return { messages: [new AIMessage("done")] };
+      await once(signal as AbortSignal, "abort");
+      throw new Error("was stopped");
+    })
+    .addEdge(START, "quick")
+    .addEdge(START, "slow")
+    .compile();
+  const storage = await openStorage(uri());
+  const first = await open(storage, { own: graph });
+  first.engine.start();
+  const { session, run_id } = await accept(storage, first);
+  await hurry.promise;
+  await first.close(0);
+  const second = await open(storage, { own: graph });
+  second.engine.start();
+  expect(dataOf(await eventsOf({ storage, session } as Started, run_id), "done")).toMatchObject([
+    { status: "succeeded", assistant_data: { content: "done" } },
+  ]);
+  expect(ran).toEqual(["quick", "slow", "slow"]);
+  await second.close(0);
+  await storage.close();
+});
+
 it("is handed over before its first step if the node leaves while it is being opened", async () => {
   const ran: string[] = [];
   const graph = new StateGraph(MessagesAnnotation)
