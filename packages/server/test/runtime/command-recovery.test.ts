@@ -16,6 +16,10 @@ it("a command that outlives its killed server is taken up: its result is whole, 
     expect(outputSeen(events)).toBe("first\nlast\n");
     expect(scene.lines("count")).toEqual(["begun"]);
     expect(scene.started.errors).toEqual([]);
+    const { runtime, storage, session, folder } = scene.started;
+    const [call] = await storage.listToolCalls(events[0]?.run_id ?? "");
+    const sandbox = await runtime.sandboxes.open(session.id, folder);
+    expect(await sandbox.knows(call?.idempotency_key ?? ""), "what it left behind").toBe(false);
   } finally {
     await scene.close();
   }
