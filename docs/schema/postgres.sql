@@ -461,6 +461,7 @@ create table threads (
   expires_at bigint,
   created_at text collate "C" not null,
   deleted_at text collate "C",
+  deleted_session text,
   PRIMARY KEY (pk),
   UNIQUE (thread_id)
 );
@@ -564,6 +565,8 @@ CREATE INDEX store_items_by_expiry ON public.store_items USING btree (scope, exp
 CREATE INDEX task_workspaces_by_conversation ON public.task_workspaces USING btree (conversation_id);
 
 CREATE INDEX task_workspaces_by_user ON public.task_workspaces USING btree (scope, user_id, created_at);
+
+CREATE INDEX threads_by_deleted_session ON public.threads USING btree (deleted_session) WHERE (deleted_session IS NOT NULL);
 
 CREATE INDEX threads_by_expiry ON public.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 

@@ -467,7 +467,9 @@ CREATE TABLE threads (
   expires_at integer,
   created_at text not null,
   deleted_at text
-);
+, deleted_session text);
+
+CREATE INDEX threads_by_deleted_session on threads (deleted_session) where deleted_session is not null;
 
 CREATE INDEX threads_by_expiry on threads (expires_at) where expires_at is not null;
 

@@ -47,6 +47,8 @@ export interface SessionStore {
    * thread stays deleted: a writer that comes late is refused. Pieces that a fork shares live on. Deliveries stay.
    */
   deleteSession(session_id: string, scope?: Scope): Promise<boolean>;
+  /** Those of the ids that were sessions here, and are deleted; in any order. Not one that nobody ever had, or that is in use again. */
+  findDeletedSessions(session_ids: readonly string[]): Promise<string[]>;
   /** Hints of sessions that other processes have deleted. It may come late, twice or never. Gives the way to stop. */
   watchDeletions(onDeleted: (session_id: string) => void): Promise<() => void>;
 }

@@ -33,7 +33,7 @@ export interface SessionsOptions {
   /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
   readonly refuse_given_paths: boolean;
   readonly workspaces: Pick<Workspaces, "settle" | "change">;
-  readonly deletedFolders: Pick<DeletedFolders, "announce" | "clear">;
+  readonly deletedFolders: Pick<DeletedFolders, "clear">;
 }
 
 /** Sessions as callers see them, with the folder each works in. A scope sees its own; others are not found. */
@@ -110,7 +110,6 @@ export function createSessions(options: SessionsOptions): Sessions {
     async delete(session_id, scope) {
       const session = await find(session_id, scope);
       await options.engine.abort(session_id);
-      options.deletedFolders.announce(session);
       if (!(await storage.deleteSession(session_id, scope))) notFound(session_id);
       await options.deletedFolders.clear(session);
     },

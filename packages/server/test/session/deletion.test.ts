@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStorage, type Storage } from "@cognition/thread";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { createDeletedFolders } from "../../src/session/deleted-folders.ts";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
 import { nestFolders } from "../sandbox/nest-folders.ts";
 import { make, talkTo } from "../timeline/talk.ts";
@@ -10,14 +12,11 @@ const remove = (on: TestServer, id: string) => on.ask(`/sessions/${id}`, { metho
 
 /** What the server has made in its root: folders of sessions, and its notes of where they stand. */
 function leftIn({ root }: TestServer): string[] {
-  const notes = ["workspaces", "deleted"].flatMap((name) => {
-    try {
-      return readdirSync(join(root, ".cognition", name));
-    } catch {
-      return [];
-    }
-  });
-  return [...readdirSync(root).filter((name) => name !== ".cognition"), ...notes];
+  const notes = join(root, ".cognition", "workspaces");
+  return [
+    ...readdirSync(root).filter((name) => name !== ".cognition"),
+    ...(existsSync(notes) ? readdirSync(notes) : []),
+  ];
 }
 
 it("a session whose folders are nested deeper than a path is long is deleted with them", async () => {
@@ -69,6 +68,49 @@ describe("a server that dies while it deletes a session", () => {
     expect(readdirSync(second.root)).toContain(id);
     expect((await remove(second, id)).status).toBe(204);
     expect(leftIn(second)).toEqual([]);
+  });
+});
+
+describe("a session that is deleted where this node does not hear of it", () => {
+  it("takes its folder along when the node is there again, and none that is another storage's", async () => {
+    const storage = await openStorage("memory");
+    onTestFinished(() => storage.close());
+    const first = await startTestServer({ storage });
+    const [gone, kept] = [await first.createSession(), await first.createSession()];
+    for (const session of [gone, kept]) await talkTo(first, session).say(make("a.txt", "one"));
+    const elsewhere = crypto.randomUUID();
+    mkdirSync(join(first.root, elsewhere));
+    await first.server.close(0);
+    await storage.deleteSession(gone.id);
+    const second = await startTestServer({ storage, root: first.root });
+    await expect.poll(() => leftIn(second)).not.toContain(gone.id);
+    expect(readdirSync(second.root).toSorted()).toEqual([".cognition", elsewhere, kept.id].toSorted());
+    expect((await remove(second, kept.id)).status).toBe(204);
+    expect(leftIn(second)).toEqual([elsewhere]);
+  });
+
+  it("is found by looking, too", async () => {
+    const storage = await openStorage("memory");
+    const dir = createTempDir();
+    const folders = createDeletedFolders({
+      storage: { ...storage, watchDeletions: async () => () => undefined },
+      sandboxes: { remove: async () => undefined },
+      engine: { untilLeft: async () => undefined },
+      workspaces: { remove: async ({ id }) => rmSync(join(dir.path, id), { recursive: true }) },
+      workspace_root: dir.path,
+      look_ms: 10,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(async () => {
+      folders.stop();
+      await storage.close();
+      dir.remove();
+    });
+    const { id } = await storage.createSession({});
+    mkdirSync(join(dir.path, id));
+    folders.start();
+    await storage.deleteSession(id);
+    await expect.poll(() => readdirSync(dir.path)).toEqual([]);
   });
 });
 

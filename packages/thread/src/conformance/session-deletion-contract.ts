@@ -21,6 +21,19 @@ export function sessionDeletionContract(open: OpenStorage): void {
       expect(await storage.deleteSession(gone.id)).toBe(false);
     });
 
+    test("is remembered; what was never there, or is there again, is not taken for deleted", async ({
+      storage,
+      second,
+    }) => {
+      const [gone, kept] = [await storage.createSession({ scopes: { user: "ann" } }), await storage.createSession({})];
+      await storage.deleteSession(gone.id);
+      const asked = [gone.id, kept.id, crypto.randomUUID(), gone.thread_id];
+      expect(await (second ? await second() : storage).findDeletedSessions(asked)).toEqual([gone.id]);
+      expect(await storage.findDeletedSessions([])).toEqual([]);
+      await storage.createSession({ id: gone.id });
+      expect(await storage.findDeletedSessions(asked)).toEqual([]);
+    });
+
     test("is false for an unknown session and another scope's, which stays", async ({ storage }) => {
       const session = await storage.createSession({ scopes: { user: "ann" } });
       expect(await storage.deleteSession("unknown")).toBe(false);

@@ -17,6 +17,7 @@ export function* deleteSession(ctx: SqlContext, session_id: string, scope: strin
   yield* deleteThread(ctx, thread.thread_id);
   const scratch = q.deleteFrom("artifacts").where("session_id", "=", session_id).where("artifact_type", "=", "scratch");
   yield* all([
+    statement(q.updateTable("threads").set({ deleted_session: session_id }).where("pk", "=", thread.pk)),
     statement(q.deleteFrom("events").where("thread", "=", thread.pk)),
     statement(q.deleteFrom("tool_calls").where("thread", "=", thread.pk)),
     statement(q.deleteFrom("memory_changes").where("thread", "=", thread.pk)),

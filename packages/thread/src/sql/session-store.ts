@@ -2,6 +2,7 @@ import { AppError, type Session } from "@cognition/contract";
 import { sql } from "kysely";
 import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
+import { placeholders } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { makeForksInherited } from "./inherit-messages.ts";
 import { atMost } from "./limit.ts";
@@ -79,6 +80,15 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const deleted = await db.transaction(() => deleteSession(ctx, session_id, scoped));
       if (deleted) db.wakeUps.send(deletionOf(session_id));
       return deleted;
+    },
+    findDeletedSessions: async (session_ids) => {
+      const sql = placeholders(
+        db.dialect,
+        `select distinct t.deleted_session as id from threads t where t.deleted_session in (${db.dialect.eachText})
+           and not exists (select 1 from sessions s where s.id = t.deleted_session)`,
+      );
+      const [found] = await db.readAll([{ sql, params: [JSON.stringify(session_ids)] }]);
+      return found?.rows.map(({ id }) => id as string) ?? [];
     },
     watchDeletions: async (onDeleted) => db.wakeUps.listen((news) => deletedIn(news).forEach(onDeleted)),
   };

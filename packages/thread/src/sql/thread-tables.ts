@@ -31,6 +31,8 @@ export interface ThreadRow {
   expires_at: number | null;
   created_at: string;
   deleted_at: string | null;
+  /** Of a thread that was deleted with its session: the id of that. */
+  deleted_session: string | null;
 }
 
 export interface SessionRow {

@@ -23,6 +23,7 @@ const READ_ONLY = new Set([
   "listWaitingRuns",
   "watchRuns",
   "watchDeletions",
+  "findDeletedSessions",
   "readEvents",
   "lastEventId",
   "followEvents",

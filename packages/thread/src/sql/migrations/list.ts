@@ -12,6 +12,7 @@ import { artifactsOfNoSession } from "./0011-artifacts-of-no-session.ts";
 import { queuedRuns } from "./0012-queued-runs.ts";
 import { narrowReads } from "./0013-narrow-reads.ts";
 import { ownParents } from "./0014-own-parents.ts";
+import { deletedSessions } from "./0015-deleted-sessions.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   queuedRuns,
   narrowReads,
   ownParents,
+  deletedSessions,
 ];
