@@ -8,6 +8,7 @@ import type { Database } from "../src/sql/database.ts";
 import { createMessageStore } from "../src/sql/message-store.ts";
 import { createRunStore } from "../src/sql/run-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
+import { createToolJournal } from "../src/sql/tool-journal.ts";
 import { countRows, savers } from "./checkpoint-database.ts";
 
 const echo = tool(async ({ text }) => text, {
@@ -162,6 +163,35 @@ describe.each(savers)("flights to the database on $name", ({ run }) => {
       await expect(put(saver, wrong.thread_id, { messages: [] }, wrong.options)).rejects.toMatchObject({
         code: "concurrent_writer",
       });
+    }, counted);
+  });
+});
+
+describe.each(savers)("the tool journal on $name", ({ run }) => {
+  it("takes one flight for an intent and one for a result", () => {
+    const flights: string[] = [];
+    const counted = (db: Database): Database => ({
+      ...db,
+      atomic: (statements) => {
+        flights.push("atomic");
+        return db.atomic(statements);
+      },
+      transaction: (body) => {
+        flights.push("transaction");
+        return db.transaction(body);
+      },
+    });
+    return run(async ({ ctx }) => {
+      const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+      const runs = createRunStore(ctx);
+      await runs.createRun({ session_id });
+      const lease = await runs.claimRun({ owner: "test", lease_ms: 60_000 });
+      if (!lease) throw new Error("the run was not given");
+      flights.length = 0;
+      const [journal, key] = [createToolJournal(ctx), { thread_id, checkpoint_ns: "", tool_call_id: "call" }];
+      await journal.beginToolCall({ ...key, lease, name: "charge", args: {}, on_crash: "never" });
+      await journal.finishToolCall(key, lease, { outcome: "ok", result: 1 });
+      expect(flights).toEqual(["atomic", "atomic"]);
     }, counted);
   });
 });

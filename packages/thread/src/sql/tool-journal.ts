@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
-import type { Insertable, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { Lease } from "../run-store.ts";
 import type {
   ToolCallIntent,
@@ -11,9 +11,10 @@ import type {
   ToolOutcome,
 } from "../tool-journal.ts";
 import type { SqlContext } from "./context.ts";
+import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
-import { all, changes, first, statement, type Tx } from "./statement.ts";
+import { all, changes, first, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 import { argsText, indexedId, toldCall } from "./tool-call-name.ts";
 
@@ -24,12 +25,14 @@ export function createToolJournal(ctx: SqlContext): ToolJournal {
   const { db } = ctx;
   return {
     beginToolCall: async (intent) => {
-      const args = argsText(intent.tool_call_id, intent.args);
-      return writeCall(ctx, intent, intent.lease, (thread) => begin(ctx, thread, intent, args));
+      const call = newCall(ctx, intent);
+      if (await changesCall(ctx, intent, intent.lease, insertCall(db, call))) return begun(call);
+      return writeCall(ctx, intent, intent.lease, (thread) => beginAgain(ctx, thread, intent, call));
     },
     finishToolCall: async (key, lease, { outcome, result }) => {
-      const text = jsonText(result, "result");
-      await writeCall(ctx, key, lease, (thread) => finish(ctx, thread, key, { status: outcome, result: text }));
+      const end = { status: outcome, result: jsonText(result, "result"), finished_at: ctx.now() };
+      if (await changesCall(ctx, key, lease, endStarted(db, { ...indexed(key), ...end }))) return;
+      await writeCall(ctx, key, lease, (thread) => requireEnded(ctx, thread, key, end));
     },
     withdrawToolCall: (key, lease) => writeCall(ctx, key, lease, (thread) => withdraw(ctx, thread, key)),
     listToolCalls: async (run_id) => {
@@ -50,14 +53,82 @@ function writeCall<T>(ctx: SqlContext, key: ToolCallKey, lease: Lease, body: (th
   );
 }
 
-function* begin(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, args: string): Tx<ToolCallState> {
+/** Whether the change, which is all there is to do in most cases, has found what it is for: then it was one round trip. */
+async function changesCall({ db }: SqlContext, key: ToolCallKey, lease: Lease, change: Statement): Promise<boolean> {
+  const held = advanceLeased(db, lease, { thread_id: key.thread_id });
+  const [, changed] = await writeLeased(db, lease, () => db.atomic([held, change]));
+  return changed?.changes === 1;
+}
+
+type NewCall = Omit<ToolCallRow, "pk" | "thread" | "scope" | "result" | "finished_at"> & ToolCallKey;
+
+function newCall({ now }: SqlContext, intent: ToolCallIntent): NewCall {
+  const { lease, name, on_crash } = intent;
+  return {
+    ...indexed(intent),
+    run_id: lease.run_id,
+    name,
+    args: argsText(intent.tool_call_id, intent.args),
+    on_crash,
+    status: "started",
+    attempt: 1,
+    epoch: lease.epoch,
+    idempotency_key: idempotencyKey(intent),
+    created_at: now(),
+  };
+}
+
+/** The call as the journal's index has it. */
+function indexed({ thread_id, checkpoint_ns, tool_call_id }: ToolCallKey): ToolCallKey {
+  return { thread_id, checkpoint_ns, tool_call_id: indexedId(tool_call_id) };
+}
+
+const insertCall = fixedQuery<NewCall>(({ q }, call) => {
+  const thread = q.selectFrom("threads").where("thread_id", "=", call.thread_id);
+  return q
+    .insertInto("tool_calls")
+    .values({
+      thread: thread.select("pk"),
+      scope: thread.select("scope"),
+      checkpoint_ns: call.checkpoint_ns,
+      tool_call_id: call.tool_call_id,
+      run_id: call.run_id,
+      name: call.name,
+      args: call.args,
+      on_crash: call.on_crash,
+      status: call.status,
+      attempt: call.attempt,
+      epoch: call.epoch,
+      idempotency_key: call.idempotency_key,
+      created_at: call.created_at,
+    })
+    .onConflict((known) => known.doNothing());
+});
+
+type CallEnd = ToolCallKey & { status: ToolOutcome; result: string; finished_at: string };
+
+const endStarted = fixedQuery<CallEnd>(({ q }, end) =>
+  q
+    .updateTable("tool_calls")
+    .set({ status: end.status, result: end.result, finished_at: end.finished_at })
+    .where("thread", "=", q.selectFrom("threads").select("pk").where("thread_id", "=", end.thread_id))
+    .where("checkpoint_ns", "=", end.checkpoint_ns)
+    .where("tool_call_id", "=", end.tool_call_id)
+    .where("status", "=", "started"),
+);
+
+function begun({ attempt, idempotency_key }: Pick<ToolCallRow, "attempt" | "idempotency_key">): ToolCallState {
+  return { state: "started", attempt, idempotency_key };
+}
+
+/** Of a call that an earlier attempt has begun. */
+function* beginAgain(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, call: NewCall): Tx<ToolCallState> {
   const { q } = ctx.db;
   const { lease } = intent;
   const known = yield* findCall(ctx, thread, intent);
   if (!known) {
-    const row = newRow(ctx, thread, intent, args);
-    yield* all([statement(q.insertInto("tool_calls").values(row))]);
-    return { state: "started", attempt: 1, idempotency_key: row.idempotency_key };
+    yield* all([insertCall(ctx.db, call)]); // it was taken back in between
+    return begun(call);
   }
   if (known.status !== "started") {
     return { state: "finished", outcome: known.status as ToolOutcome, result: parseResult(known.result) };
@@ -67,34 +138,9 @@ function* begin(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, args: s
     const { on_crash, idempotency_key } = known;
     return { state: "unknown", on_crash: on_crash as "never" | "ask", idempotency_key };
   }
-  const attempt = known.attempt + 1;
-  const again = q.updateTable("tool_calls").set({ attempt, epoch: lease.epoch, run_id: lease.run_id });
-  yield* all([statement(again.where("pk", "=", known.pk))]);
-  return { state: "started", attempt, idempotency_key: known.idempotency_key };
-}
-
-function newRow(
-  { now }: SqlContext,
-  thread: Thread,
-  intent: ToolCallIntent,
-  args: string,
-): Insertable<Tables["tool_calls"]> {
-  const { checkpoint_ns, tool_call_id, lease, name, on_crash } = intent;
-  return {
-    thread: thread.pk,
-    checkpoint_ns,
-    tool_call_id: indexedId(tool_call_id),
-    run_id: lease.run_id,
-    scope: thread.scope,
-    name,
-    args,
-    on_crash,
-    status: "started",
-    attempt: 1,
-    epoch: lease.epoch,
-    idempotency_key: idempotencyKey(intent),
-    created_at: now(),
-  };
+  const again = { attempt: known.attempt + 1, epoch: lease.epoch, run_id: lease.run_id };
+  yield* all([statement(q.updateTable("tool_calls").set(again).where("pk", "=", known.pk))]);
+  return begun({ ...known, ...again });
 }
 
 /** Made of what names the call, so that it is the same again even after the intent was taken back. */
@@ -105,19 +151,17 @@ function idempotencyKey({ thread_id, checkpoint_ns, tool_call_id }: ToolCallKey)
     .slice(0, 32);
 }
 
-function* finish(
+/** Sent again, because the first answer was lost, the same end is no error. */
+function* requireEnded(
   ctx: SqlContext,
   thread: Thread,
   key: ToolCallKey,
-  end: { status: ToolOutcome; result: string },
+  { status, result }: Pick<CallEnd, "status" | "result">,
 ): Tx<void> {
   const known = yield* findCall(ctx, thread, key);
   if (!known)
     throw new AppError("tool_call_not_found", `Tool call ${key.tool_call_id} was never begun; its end was not stored`);
-  if (known.status === end.status && known.result === end.result) return; // sent again: the first answer was lost
-  if (known.status !== "started") throw endedAlready(key, known.status);
-  const query = ctx.db.q.updateTable("tool_calls").set({ ...end, finished_at: ctx.now() });
-  yield* changes(query.where("pk", "=", known.pk));
+  if (known.status !== status || known.result !== result) throw endedAlready(key, known.status);
 }
 
 function* withdraw(ctx: SqlContext, thread: Thread, key: ToolCallKey): Tx<void> {
