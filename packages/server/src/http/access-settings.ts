@@ -9,7 +9,8 @@ export function accessSettings({ server, auth, scoping, cors, rate_limit }: Conf
   return {
     auth: auth.mode,
     jwt: { ...given, clock_tolerance_s: clock_tolerance, scope_required: scoping.enabled },
-    hosts: [server.host, ...server.hosts],
+    host: server.host,
+    hosts: server.hosts,
     origins: cors.origins,
     trusted_proxies: server.trusted_proxies,
     ...(auth.mode !== "none" && auth.failures_per_minute > 0 ? { failures_per_minute: auth.failures_per_minute } : {}),

@@ -16,6 +16,8 @@ import type { Authenticate, Guard } from "./guard.ts";
 export interface AccessSettings {
   auth: AuthMode;
   jwt: TokenOptions;
+  /** Where it listens. */
+  host: string;
   /** Names of this server, besides addresses and loopback names. */
   hosts: readonly string[];
   /** Web origins whose pages may use it. */
@@ -45,14 +47,14 @@ export function createAccess(options: AccessOptions): {
   guards: Guard[];
 } {
   const { settings, storage, log, clock, now, fetch, onError } = options;
-  const { auth: mode, jwt, hosts } = settings;
+  const { auth: mode, jwt, host, hosts } = settings;
   const origins = createOriginList(settings.origins);
   return {
     authenticate: createAuthenticator({ mode, jwt, apiKeys: storage.apiKeys, clock, fetch, onError }),
     clientAddress: createClientAddress(settings.trusted_proxies),
     guards: [
       createRequestLog({ log, now }),
-      createOriginGuard({ hosts, origins }),
+      createOriginGuard({ host, hosts, origins }),
       createCorsGuard(origins),
       createSecurityHeaders(),
       ...failureGuards(options),

@@ -88,6 +88,19 @@ it("a foreign page is refused before anybody asks who it is; refusals have the s
   expect([allowed.status, allowed.headers.get("Access-Control-Allow-Origin")]).toEqual([204, "https://app.example"]);
 });
 
+it("a page on another port of the address that it listens on is foreign; a page of one of its names is not", async () => {
+  const { app } = build({ COGNITION_HOST: "box.example", COGNITION_SERVER_HOSTS: "agents.example.com" });
+  const status = async (host: string, origin: string) =>
+    (await app.request("/sessions", { headers: { Host: host, Origin: origin } })).status;
+  expect(await status("box.example:8000", "http://box.example:8000")).toBe(200);
+  expect(await status("box.example:8000", "http://box.example:9000")).toBe(403);
+  expect(await status("10.0.0.7:8000", "https://agents.example.com")).toBe(200);
+  const local = build({}).app.request("/sessions", {
+    headers: { Host: "127.0.0.1:8000", Origin: "http://127.0.0.1:9000" },
+  });
+  expect(await codeOf(local)).toEqual([403, "origin_refused"]);
+});
+
 it.each(["false", "true"])("too many requests of a scope are 429 with Retry-After (shared: %s)", async (shared) => {
   const rate = { COGNITION_RATE_LIMIT_PER_SECOND: "0.02", COGNITION_RATE_LIMIT_BURST: "2" };
   const { ask } = build({ ...rate, COGNITION_RATE_LIMIT_SHARED: shared });

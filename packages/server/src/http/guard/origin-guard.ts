@@ -4,6 +4,8 @@ import { hostnameOf, isAddress, isLoopback } from "./known-host.ts";
 import type { OriginList } from "./origin-list.ts";
 
 export interface OriginGuardOptions {
+  /** Where it listens. Other programs of that machine have pages on other ports of it, which are not this server's. */
+  host: string;
   /** Names by which this server is reached, besides addresses and loopback names; `*` for any. */
   hosts: readonly string[];
   /** Web origins that may use it from the browser. */
@@ -14,11 +16,12 @@ export interface OriginGuardOptions {
  * No web page drives a server that its visitor can reach: not from another site, and not through a name of its own that
  * it lets resolve to this machine. A program that is no browser sends none of these headers but Host.
  */
-export function createOriginGuard({ hosts, origins }: OriginGuardOptions): Guard {
+export function createOriginGuard({ host: listens_on, hosts, origins }: OriginGuardOptions): Guard {
   const names = new Set(hosts.map((host) => host.toLowerCase()));
+  const own = listens_on.toLowerCase();
   // What comes by address can't come through a name that somebody else resolves.
   const isKnown = (hostname: string) =>
-    names.has("*") || names.has(hostname) || isAddress(hostname) || isLoopback(hostname);
+    names.has("*") || names.has(hostname) || hostname === own || isAddress(hostname) || isLoopback(hostname);
 
   return {
     before: (request) => {

@@ -4,6 +4,7 @@ import { createOriginList } from "../../../src/http/guard/origin-list.ts";
 import { anArrival } from "./an-arrival.ts";
 
 const guard = createOriginGuard({
+  host: "127.0.0.1",
   hosts: ["agents.example.com"],
   origins: createOriginList(["https://app.example.com", "http://localhost:5173"]),
 });
@@ -49,7 +50,7 @@ describe("the host", () => {
   });
 
   it("any name will do once that is configured", () => {
-    const open = createOriginGuard({ hosts: ["*"], origins: createOriginList([]) });
+    const open = createOriginGuard({ host: "127.0.0.1", hosts: ["*"], origins: createOriginList([]) });
     expect(open.before?.(anArrival({ host: "whatever.example" }))).toBeUndefined();
   });
 });
