@@ -61,8 +61,8 @@ export const REQUEST_HELP = {
   no_provider_enabled: ["A model is asked for and every provider is off.", "Enable one, or set a provider's key."],
   decision_not_allowed: ["The approval doesn't offer this decision.", "Choose from its `allowed_decisions`."],
   malformed_request: [
-    "The request is not HTTP, or its body is not UTF-8 or not JSON.",
-    "Send well-formed JSON; nothing was done.",
+    "The request is not HTTP, its address is not percent-encoded UTF-8, or its body is not UTF-8 or not JSON.",
+    "Send a well-formed address and JSON; nothing was done.",
   ],
   unauthorized: ["A credential is missing, wrong, expired or revoked.", "Send a valid key or token."],
   budget_exceeded: [

@@ -108,7 +108,7 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   if (refused) return refused;
   const parsed = await parseRequest(ROUTES[name], c.req.raw, {
     params: c.req.param() as Record<string, string>,
-    search: arrived.url.searchParams,
+    url: arrived.url,
     max_body_bytes: options.max_body_bytes ?? DEFAULT_MAX_BODY_BYTES,
   });
   const { request_id } = arrived;

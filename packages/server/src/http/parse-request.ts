@@ -11,7 +11,7 @@ export interface ParsedRequest {
 
 export interface ParseOptions {
   readonly params: Readonly<Record<string, string>>;
-  readonly search: URLSearchParams;
+  readonly url: URL;
   readonly max_body_bytes: number;
 }
 
@@ -19,11 +19,22 @@ const nothing = z.strictObject({});
 
 /** By the route's schemas; what a route has no schema for must not be there. */
 export async function parseRequest(route: Route, request: Request, options: ParseOptions): Promise<ParsedRequest> {
+  requireReadable(options.url);
   const params = route.params && parseInput(route.params, options.params, "path");
-  const query = parseInput(route.query ?? nothing, toObject(options.search), "query");
+  const query = parseInput(route.query ?? nothing, toObject(options.url.searchParams), "query");
   const last_event_id = route.media.includes("stream") ? lastEventId(request.headers) : undefined;
   const body = await parseBody(route, request, options.max_body_bytes);
   return { params, query: route.query && query, body, last_event_id };
+}
+
+/** What can't be decoded would be taken as it stands, and name what another address names too. */
+function requireReadable({ pathname, search }: URL): void {
+  try {
+    decodeURIComponent(pathname + search);
+  } catch (cause) {
+    const message = "The address is not percent-encoded UTF-8 (a % of its own is %25); nothing was done";
+    throw new AppError("malformed_request", message, { cause });
+  }
 }
 
 const EventPosition = queryInt("Last-Event-ID", 0, Number.MAX_SAFE_INTEGER);

@@ -76,9 +76,26 @@ describe("routing", () => {
 
   it("never fails on odd ids", async () => {
     const { app, faults } = build();
-    for (const id of ["%00", "%zz", "%ff", "a%00b", "x".repeat(300), "%ED%A0%80", "..%2f..", "%F0%9F%98%80"]) {
+    for (const id of ["%00", "a%00b", "x".repeat(300), "..%2f..", "%F0%9F%98%80"]) {
       const { status } = await app.request(`/sessions/${id}`);
       expect([404, 422, 501], id).toContain(status);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it("refuses an address that can't be decoded, instead of taking it for one that reads like it", async () => {
+    const { app, faults } = build({
+      handlers: { putFile: async () => undefined, deleteStoreItem: async () => undefined },
+    });
+    for (const odd of ["%zz", "%ff", "%ED%A0%80", "100%", "%C3%A9%FF"]) {
+      for (const [method, path] of [
+        ["GET", `/sessions/${odd}`],
+        ["PUT", `/sessions/s/files/a/${odd}`],
+        ["DELETE", `/store/items?namespace=a&key=${odd}`],
+      ] as const) {
+        const refused = await problemOf(app.request(path, { method }));
+        expect(refused, path).toMatchObject({ status: 400, code: "malformed_request" });
+      }
     }
     expect(faults).toEqual([]);
   });
