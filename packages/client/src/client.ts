@@ -16,7 +16,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /** Repetitions of a request that may be repeated and met a server that was not there. */
   readonly retries?: number;
-  /** Attempts in a row, without one new event, after which a stream is given up. */
+  /** Attempts in a row, without one new event or heartbeat, after which a stream is given up. */
   readonly maxReconnects?: number;
   /** Silence after which a stream's connection counts as dead. The server's heartbeat must come more often. */
   readonly idleTimeoutMs?: number;

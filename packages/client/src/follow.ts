@@ -32,7 +32,7 @@ export interface FollowParts extends FollowOptions {
   readonly wait: Wait;
   readonly backoff: Backoff;
   readonly idleMs: number;
-  /** Attempts in a row that brought nothing, before it is given up. */
+  /** Attempts in a row that brought nothing, not even a heartbeat, before it is given up. */
   readonly maxFailures: number;
 }
 
@@ -52,6 +52,10 @@ export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, 
       idleMs: parts.idleMs,
       onRetry: (ms) => {
         position.retry = ms;
+      },
+      // A stream that stood until then was one: a quiet session is not given up because a proxy cuts every connection.
+      onHeartbeat: () => {
+        position.failures = 0;
       },
     })) {
       const event = accept(frame, position, parts);

@@ -4,12 +4,14 @@ export interface ReadStreamOptions {
   /** A server sends something, if only a comment, every few seconds: longer silence means that the connection is dead. */
   readonly idleMs: number;
   readonly onRetry: (ms: number) => void;
+  /** Called when the server has said that it is there, and nothing else. */
+  readonly onHeartbeat: () => void;
 }
 
 /** The frames of a response until it ends. A cut connection is an end too: whoever reads knows what was to come. */
 export async function* readStream(
   response: Response,
-  { idleMs, onRetry }: ReadStreamOptions,
+  { idleMs, onRetry, onHeartbeat }: ReadStreamOptions,
 ): AsyncGenerator<SseFrame> {
   const parser = createSseParser();
   const reader = response.body?.getReader();
@@ -18,7 +20,9 @@ export async function* readStream(
     for (;;) {
       const chunk = await readWithin(reader, idleMs);
       if (!chunk) return;
+      const { comments } = parser;
       const frames = parser.push(chunk);
+      if (parser.comments > comments) onHeartbeat();
       if (parser.retry !== undefined) onRetry(parser.retry);
       yield* frames;
     }

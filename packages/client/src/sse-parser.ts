@@ -10,12 +10,15 @@ export interface SseParser {
   push(chunk: Uint8Array): SseFrame[];
   /** What the server last asked for with `retry:`, in milliseconds. */
   readonly retry: number | undefined;
+  /** Comments so far: a server that has nothing to tell shows by them that it is there. */
+  readonly comments: number;
 }
 
 /** Reads server-sent events as WHATWG defines them, whatever the chunks: they may end inside a character or between CR and LF. */
 export function createSseParser(): SseParser {
   const lines = createLineReader();
   let retry: number | undefined;
+  let comments = 0;
   let id: string | undefined;
   let event = "";
   let data: string | undefined;
@@ -40,11 +43,15 @@ export function createSseParser(): SseParser {
     push: (chunk) =>
       lines(chunk).flatMap((line) => {
         if (line === "") return takeFrame();
-        readField(line);
+        if (line.startsWith(":")) comments += 1;
+        else readField(line);
         return [];
       }),
     get retry() {
       return retry;
+    },
+    get comments() {
+      return comments;
     },
   };
 }

@@ -112,3 +112,16 @@ test("a page where a stream should be is told at once: asking again would not he
     expect(positions).toHaveLength(2);
   });
 });
+
+test("a quiet session is followed for as long as its connections show that they live, however often they are cut", async () => {
+  const quiet = stream("retry: 1\nid: 3\n\n:heartbeat\n\n");
+  const answers = [...Array.from({ length: 6 }, () => quiet), stream(token(4))];
+  const waits: number[] = [];
+  const seen = await withAnswers(answers, (baseUrl) => {
+    const wait = async (ms: number) => void waits.push(ms);
+    const client = createClient({ baseUrl, maxReconnects: 2, random: () => 0, wait });
+    return take(client.followEvents("s"), 1);
+  });
+  expect(seen).toMatchObject([{ id: 4 }]);
+  expect(waits).toEqual([1, 1, 1, 1, 1, 1]);
+});
