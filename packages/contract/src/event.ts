@@ -72,8 +72,13 @@ export type StoredEvent = z.infer<typeof StoredEvent>;
 export const ConnectionEvent = z.discriminatedUnion("event", [ofConnection("reconnected"), ofConnection("reset")]);
 export type ConnectionEvent = z.infer<typeof ConnectionEvent>;
 
+/** What a stream carries of an event: whose it is, is known to whoever opened the stream, and the data names the run. */
+function asSent({ shape: { id, event, data } }: (typeof StoredEvent.options)[number]) {
+  return z.strictObject({ id, event, data });
+}
+
 /** What a stream carries. */
-export const StreamEvent = z.discriminatedUnion("event", [StoredEvent, ConnectionEvent]);
+export const StreamEvent = z.discriminatedUnion("event", [ConnectionEvent, ...StoredEvent.options.map(asSent)]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
 /** `type=token,done`, repeated or both; without `after`, a stream starts with what comes next. */

@@ -78,7 +78,8 @@ const ALL = [...SEED_EXAMPLES, ...OTHER_EXAMPLES];
 describe("StoredEvent", () => {
   it.each(ALL)("takes $event as documented", (example) => {
     expect(StoredEvent.parse(stored(example))).toEqual(stored(example));
-    expect(StreamEvent.parse(stored(example))).toEqual(stored(example));
+    const { id, event, data } = stored(example);
+    expect(StreamEvent.parse({ id, event, data })).toEqual({ id, event, data });
   });
 
   it.each(ALL.filter((example) => example.event !== "custom"))("needs every documented field of $event", (example) => {

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openApiDocument } from "../../src/http/openapi/document.ts";
 import { VERSION } from "../../src/version.ts";
+import { readEvents } from "./read-events.ts";
 import { startTestServer } from "./test-server.ts";
 
 const FILE = join(import.meta.dirname, "../../../../docs/openapi.json");
@@ -20,6 +21,7 @@ const Document = z.looseObject({
       z.looseObject({
         operationId: z.string(),
         parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).optional(),
+        responses: z.record(z.string(), z.looseObject({ content: z.record(z.string(), z.unknown()).optional() })),
       }),
     ),
   ),
@@ -64,13 +66,61 @@ describe("the OpenAPI document", () => {
   it("has schemas that zod reads back, and that take what the server gives", async () => {
     const { ask, createSession } = await startTestServer();
     const session = await createSession();
-    const served = (await (await ask("/openapi.json")).json()) as { components: { schemas: Record<string, object> } };
-    expect(served).toEqual(JSON.parse(JSON.stringify(document)));
-    const text = JSON.stringify({ $defs: served.components.schemas, $ref: "#/$defs/Session" });
-    const schema = z.fromJSONSchema(JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")));
+    expect(await (await ask("/openapi.json")).json()).toEqual(JSON.parse(JSON.stringify(document)));
+    const schema = schemaOf("Session");
     expect(schema.safeParse(session).success).toBe(true);
     expect(schema.safeParse({ ...session, status: "odd" }).success).toBe(false);
   });
+
+  it("has every status and type of content that the server answers with, and events as they are sent", async () => {
+    const { fetch, createSession, server } = await startTestServer();
+    const { id } = await createSession();
+    const send = (last?: number) =>
+      fetch(`/sessions/${id}/messages`, {
+        method: "POST",
+        json: { content: "Please say hello" },
+        headers: { "Idempotency-Key": "k", ...(last && { "Last-Event-ID": String(last) }) },
+      });
+    const streamed = await send();
+    const events = await readEvents(streamed);
+    expect(events.length).toBeGreaterThan(3);
+    for (const event of events) expect(() => schemaOf("StreamEvent").parse(event)).not.toThrow();
+    const page = { name: "page", artifact_type: "artifact", visibility: "public", content_type: "text/html" };
+    const made = await fetch("/artifacts", { method: "POST", json: { ...page, content: "<p>" } });
+    const { id: artifact } = (await made.clone().json()) as { id: string };
+    const answers = {
+      sendMessage: [streamed, await send(events.at(-1)?.id)],
+      createArtifact: [made],
+      getArtifactContent: [await fetch(`/artifacts/${artifact}/content`)],
+      listFiles: [await fetch(`/sessions/${id}/files`), await fetch(`/sessions/${id}/files?archive=tar`)],
+      getReadiness: [await fetch("/ready")],
+    };
+    await server.runtime.engine.drain(0);
+    answers.getReadiness.push(await fetch("/ready"));
+    expect(Object.values(answers).map((of) => of.map(({ status }) => status))).toEqual([
+      [200, 204],
+      [201],
+      [200],
+      [200, 200],
+      [200, 503],
+    ]);
+    for (const [name, of] of Object.entries(answers)) for (const answer of of) expectDeclared(name, answer);
+  });
+
+  function schemaOf(name: string) {
+    const { schemas } = Document.parse(document).components;
+    const text = JSON.stringify({ $defs: schemas, $ref: `#/$defs/${name}` });
+    return z.fromJSONSchema(JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")));
+  }
+
+  function expectDeclared(name: string, { status, headers }: Response): void {
+    const operations = Object.values(Document.parse(document).paths).flatMap((methods) => Object.values(methods));
+    const declared = operations.find(({ operationId }) => operationId === name)?.responses[status];
+    expect(declared, `${name} ${status}`).toBeDefined();
+    const types: (string | undefined)[] = declared?.content ? Object.keys(declared.content) : [undefined];
+    const type = headers.get("Content-Type")?.split(";")[0];
+    expect(types.includes("*/*") || types.includes(type), `${name} ${status}: ${type}`).toBe(true);
+  }
 });
 
 describe("the docs page", () => {

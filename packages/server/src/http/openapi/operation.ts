@@ -21,14 +21,19 @@ export function describeOperation(name: RouteName, route: Route, components: Com
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: describeBody(route, components) }),
     responses: {
-      [route.status]: describeSuccess(route, components),
+      [route.status]: describeSuccess(name, route, components),
       ...(route.async && {
         202: {
           description: "The run as it is (`Prefer: respond-async`)",
-          content: contentOf("json", route, components),
+          content: contentOf("json", name, route, components),
         },
       }),
-      ...(name === "listRunEvents" && { 204: { description: "The run has ended, and all of it was seen" } }),
+      ...((route.async || name === "listRunEvents") && {
+        204: { description: "The run has ended, and all of it was seen" },
+      }),
+      ...(name === "getReadiness" && {
+        503: { description: "Why not", content: contentOf("json", name, route, components) },
+      }),
       default: {
         description: "What went wrong",
         content: { "application/problem+json": { schema: components.given(Problem) } },
@@ -97,16 +102,20 @@ function describeBody({ body, method }: Route, components: Components): JsonSche
   return { required, content: { "application/json": { schema: components.sent(schema) } } };
 }
 
-function describeSuccess(route: Route, components: Components): JsonSchema {
+function describeSuccess(name: RouteName, route: Route, components: Components): JsonSchema {
   const [first] = route.media;
-  const content = Object.assign({}, ...route.media.map((media) => contentOf(media, route, components)));
+  const content = Object.assign({}, ...route.media.map((media) => contentOf(media, name, route, components)));
   const description = first === "none" ? "Done" : first === "stream" ? "Server-sent events" : "The result";
   return { description, ...(Object.keys(content).length > 0 && { content }) };
 }
 
-function contentOf(media: Media, { response }: Route, components: Components): JsonSchema {
+/** Bytes of a type of their own: an archive, and what the artifact says that it is. */
+const BYTES: Partial<Record<RouteName, string>> = { listFiles: "application/x-tar", getArtifactContent: "*/*" };
+
+function contentOf(media: Media, name: RouteName, { response }: Route, components: Components): JsonSchema {
   if (media === "none") return {};
   const schema =
     media === "stream" ? components.given(StreamEvent) : media === "json" && response ? components.given(response) : {};
-  return { [MEDIA_TYPES[media]]: { schema } };
+  const type = (media === "bytes" && BYTES[name]) || MEDIA_TYPES[media];
+  return { [type]: { schema } };
 }
