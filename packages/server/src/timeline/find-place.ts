@@ -32,11 +32,24 @@ export async function findPlace(storage: Parts, session: SessionId, name: PlaceN
   return head && at(head);
 }
 
-export async function entryAt({ timeline }: Parts, { id }: SessionId, checkpoint_id: string): Promise<TimelineEntry> {
-  const [entry] = await timeline.readTimeline(id, { checkpoint_ids: [checkpoint_id], limit: 1 });
+export async function entryAt(storage: Parts, session: SessionId, checkpoint_id: string): Promise<TimelineEntry> {
+  const entry = await findEntry(storage, session, checkpoint_id);
   if (entry) return entry;
+  const { id } = session;
   const message = `Session ${id} has no checkpoint ${checkpoint_id}: it never had, or it was pruned. Nothing was changed.`;
   throw new AppError("checkpoint_not_found", message);
+}
+
+/** The checkpoint that leads to a point of the conversation, which may have been that of another session. */
+async function entryOf(storage: Parts, session: SessionId, checkpoint_id: string, point: string) {
+  const entry = await findEntry(storage, session, checkpoint_id);
+  if (!entry) throw isGone(session, point);
+  return entry;
+}
+
+async function findEntry({ timeline }: Parts, { id }: SessionId, checkpoint_id: string) {
+  const [entry] = await timeline.readTimeline(id, { checkpoint_ids: [checkpoint_id], limit: 1 });
+  return entry;
 }
 
 /** The newest root checkpoint is the head. */
@@ -58,7 +71,8 @@ export async function afterMessage(storage: Parts, session: SessionId, message_i
   if (!message) throw new AppError("message_not_found", `There is no message ${message_id} in session ${session.id}`);
   if (message.checkpoint_id === null) throw inNoCheckpoint(message_id);
   return (
-    (await onTheHeadsBranch(storage, session, message)) ?? at(await entryAt(storage, session, message.checkpoint_id))
+    (await onTheHeadsBranch(storage, session, message)) ??
+    at(await entryOf(storage, session, message.checkpoint_id, `after message ${message_id}`))
   );
 }
 
@@ -87,14 +101,15 @@ const FIRST_STEP = -1;
  * pruned, the one before it is not the place: more would be undone than was asked for.
  */
 async function beforeMessage(storage: Parts, session: SessionId, { id, checkpoint_id, role }: Message): Promise<Place> {
-  let entry = await entryAt(storage, session, checkpoint_id ?? "");
+  const point = `before message ${id}`;
+  let entry = await entryOf(storage, session, checkpoint_id ?? "", point);
   for (;;) {
     if (entry.parent_id === null) {
-      if (entry.step > FIRST_STEP) throw wasPruned(session, id);
+      if (entry.step > FIRST_STEP) throw isGone(session, point);
       return { checkpoint_id: null, snapshot_id: entry.snapshot_id };
     }
-    const before = await entryAt(storage, session, entry.parent_id);
-    if (before.step !== entry.step - 1) throw wasPruned(session, id);
+    const before = await entryOf(storage, session, entry.parent_id, point);
+    if (before.step !== entry.step - 1) throw isGone(session, point);
     if (before.source !== "input") {
       if (role !== "user") return at(before);
       const { checkpoint_id: written_at, snapshot_id } = entry;
@@ -128,12 +143,11 @@ function inNoCheckpoint(message_id: string): AppError {
   return new AppError("checkpoint_not_found", text);
 }
 
-function wasPruned(session: SessionId, message_id: string): AppError {
-  return new AppError(
-    "checkpoint_not_found",
-    `The point before message ${message_id} of session ${session.id} was pruned, or is in the session that it was forked from. ` +
-      "Nothing was changed; the session's checkpoints are the points that are left.",
-  );
+function isGone({ id }: SessionId, point: string): AppError {
+  const text =
+    `The point ${point} was pruned, or is in the session that session ${id} was forked from: go back or fork there. ` +
+    "Nothing was changed; the session's checkpoints are the points that are left.";
+  return new AppError("checkpoint_not_found", text);
 }
 
 function nothingToRewind({ id }: SessionId, what: string): AppError {

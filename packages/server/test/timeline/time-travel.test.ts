@@ -371,6 +371,21 @@ describe("fork", () => {
     expect(talk.on.faults).toEqual([]);
   });
 
+  it("says that what came before it is to be undone in the session it came from", async () => {
+    const talk = await startTalk();
+    await talk.say("My name is Ann");
+    await talk.say(make("a.txt", "one"));
+    const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    const { messages } = (await fork.get<{ messages: { id: string }[] }>("/messages?order=asc")).body;
+    const before = [{ last: "turn" }, { last: "tool" }, { message_id: messages[0]?.id }];
+    const answers = [...before.map((place) => fork.post("/rewind", place)), fork.post("/fork", before[2])];
+    for (const { body } of await Promise.all(answers)) {
+      const detail = expect.stringMatching(/^The point (before|after) message .* is in the session .* was forked from/);
+      expect(body).toMatchObject({ status: 404, code: "checkpoint_not_found", detail });
+    }
+    expect([fork.file("a.txt"), talk.on.faults]).toEqual(["one", []]);
+  });
+
   it("of now has the files as they are now; of a checkpoint, as they were then", async () => {
     const talk = await startTalk();
     await talk.say(make("a.txt", "one"));
