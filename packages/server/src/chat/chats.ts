@@ -4,6 +4,7 @@ import {
   type Chat,
   CreateSession,
   DEFAULT_CHAT_MODE,
+  isAppError,
   type PutChat,
   parseInput,
   type Scope,
@@ -46,8 +47,27 @@ export interface Chats {
 export function createChats(options: ChatsOptions): Chats {
   const { sessions, storeFor, storage } = options;
 
+  /** Null if there is none that is active. One ends with its session: nobody could have it, or another in its place. */
+  async function find(key: ChatKey, scope: Scope): Promise<Chat | null> {
+    const store = await storeFor(scope);
+    const chat = await store.load(key.user_id, key.chat_id);
+    if (!chat || (await hasSession(chat, scope))) return chat;
+    await store.save({ ...chat, is_active: false });
+    return null;
+  }
+
+  async function hasSession({ session_id }: Chat, scope: Scope): Promise<boolean> {
+    try {
+      await sessions.get(session_id, scope);
+      return true;
+    } catch (error) {
+      if (isAppError(error, "session_not_found")) return false;
+      throw error;
+    }
+  }
+
   async function load(key: ChatKey, scope: Scope): Promise<Chat> {
-    const chat = await (await storeFor(scope)).load(key.user_id, key.chat_id);
+    const chat = await find(key, scope);
     if (chat) return chat;
     throw new AppError("chat_not_found", `User ${key.user_id} has no active chat ${key.chat_id}; PUT makes one`);
   }
@@ -90,8 +110,7 @@ export function createChats(options: ChatsOptions): Chats {
   return {
     log: createChatLog(storage),
     put: async (key, wanted, scope = {}) => {
-      const store = await storeFor(scope);
-      const known = await store.load(key.user_id, key.chat_id);
+      const known = await find(key, scope);
       const changed = known && (await change(known, wanted, scope));
       return present(changed ?? (await create(key, wanted, scope)), scope);
     },

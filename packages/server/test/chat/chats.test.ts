@@ -106,6 +106,20 @@ describe("a chat", () => {
     expect((await put(at, "/chats/alice/main")).session_id).not.toBe(chat.session_id);
   });
 
+  it("ends with its session, and is another one afterwards, however many ask at once", async () => {
+    const at = await startTestServer();
+    const chat = await put(at, "/chats/alice/main", { mode: "auto" });
+    expect((await at.ask(`/sessions/${chat.session_id}`, { method: "DELETE" })).status).toBe(204);
+    const gone = await at.ask("/chats/alice/main");
+    expect([gone.status, ((await gone.json()) as { code: string }).code]).toEqual([404, "chat_not_found"]);
+    const first = await put(at, "/chats/alice/main", { mode: "auto" });
+    expect((await at.ask(`/sessions/${first.session_id}`, { method: "DELETE" })).status).toBe(204);
+    const all = await Promise.all(Array.from({ length: 20 }, () => put(at, "/chats/alice/main")));
+    expect(new Set(all.map(({ session_id }) => session_id)).size).toBe(1);
+    expect(all[0]?.session_id).not.toBe(first.session_id);
+    expect(await at.storage.countSessions()).toBe(1);
+  });
+
   it("of one user or scope is not another's", async () => {
     const at = await startTestServer({ scoping: { enabled: true, keys: ["user"] } });
     const as = (user: string) => ({ "X-Cognition-Scope-User": user });
