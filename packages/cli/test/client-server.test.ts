@@ -179,7 +179,10 @@ describe("the client on a real server", () => {
     const { id } = await client.createSession();
     await client.sendMessage(id, "hello").rest();
     const place = ["--url", server.url, "--scope", "user=ann o'hara"];
-    const back = await runInProcess(["rewind", id, "--last", "turn", "--no-files", ...place], { cwd: dir.path });
+    const rewind = ["rewind", id, "--last", "turn", "--no-files", ...place];
+    const look = await runInProcess([...rewind, "--dry-run"], { cwd: dir.path });
+    expect(look).toMatchObject({ code: 0, output: "Would go back to before the first message.\n" });
+    const back = await runInProcess(rewind, { cwd: dir.path });
     expect(back).toMatchObject({ code: 0, errors: "" });
     expect((await client.getSession(id)).message_count).toBe(0);
     const redo = /^Redo: cognition (.*)$/m.exec(back.output)?.[1] ?? "";

@@ -66,7 +66,7 @@ function placeOf(args: Arguments): Pick<RewindSessionInput, "checkpoint_id" | "m
 /** `redo` is the command that goes back, but for the place. */
 function describe({ head, previous_head, files }: RewindResult, redo: string, dry_run: boolean): string {
   const changes = files.map(({ path, change }) => `  ${change} ${plainText(path)}\n`).join("");
-  if (dry_run) return `Would go back to ${head}.\n${changes}`;
+  if (dry_run) return `Would go back to ${head ?? "before the first message"}.\n${changes}`;
   const back = previous_head ? `Redo: ${redo} --checkpoint ${previous_head}\n` : "";
   return `The session stands at ${head} again.\n${changes}${back}`;
 }
