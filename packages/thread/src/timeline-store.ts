@@ -61,7 +61,10 @@ export interface Fork {
   snapshot_id?: string;
 }
 
-/** Going back, and branching off. */
+/**
+ * Going back, and branching off. A fork's thread begins with one checkpoint; one of those that led to it becomes the fork's own
+ * as soon as it is named here, with all that lie in between, as long as the session that it was forked from has them.
+ */
 export interface TimelineStore {
   /** The thread's root checkpoints, newest first; of those named only, if any are. */
   readTimeline(

@@ -97,19 +97,16 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: s
   const [last] = await storage.listRuns(session.id, { limit: 1 });
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
   const unheard = last && (await unheardMessage(storage, session, last));
-  if (!last || !(unheard || (await hasMoreToDo(storage, session, last)))) {
+  if (!unheard && !(await hasMoreToDo(storage, session, last))) {
     const message = `Session ${session.id} has no failed or aborted run to continue; send a message instead`;
     throw new AppError("nothing_to_resume", message);
   }
-  const { agent_name, agent_revision, model } = last;
+  const model = last?.model ?? null;
   const input: RunInput = { ...(unheard ?? { kind: "continue" }), ...(model === null ? {} : { model }) };
   const { run } = await engine.submit({
     ...(id !== undefined && { id }),
     session_id: session.id,
-    agent_name,
-    agent_revision,
-    model,
-    resumes: last.id,
+    ...(last && { agent_name: last.agent_name, agent_revision: last.agent_revision, model, resumes: last.id }),
     input,
     on_busy: "reject",
   });
@@ -135,12 +132,18 @@ async function findRun(storage: ResumeOptions["storage"], id: string): Promise<R
 
 /**
  * After a rewind to the middle of a run, that run's next step comes next again. A run that failed goes on where its graph
- * stopped: of that a user's own graph alone knows what comes next. But not where it was rewound, or settled, to an end.
+ * stopped: of that a user's own graph alone knows what comes next. But not where it was rewound, or settled, to an end. A fork
+ * that has had no run yet goes on in the middle of the one that it comes from.
  */
-async function hasMoreToDo({ timeline }: ResumeOptions["storage"], { id }: Session, last: Run): Promise<boolean> {
+async function hasMoreToDo(
+  { timeline }: ResumeOptions["storage"],
+  { id }: Session,
+  last: Run | undefined,
+): Promise<boolean> {
   const [head] = await timeline.readTimeline(id, { limit: 1 });
   if (!head) return false;
   const { source, next } = head;
+  if (!last) return next.length > 0;
   if (last.status === "succeeded") return source === "fork" && next.length > 0;
   return next.length > 0 || source === "loop" || source === "input";
 }

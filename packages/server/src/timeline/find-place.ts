@@ -40,7 +40,7 @@ export async function entryAt(storage: Parts, session: SessionId, checkpoint_id:
   throw new AppError("checkpoint_not_found", message);
 }
 
-/** The checkpoint that leads to a point of the conversation, which may have been that of another session. */
+/** The checkpoint that leads to a point of the conversation. */
 async function entryOf(storage: Parts, session: SessionId, checkpoint_id: string, point: string) {
   const entry = await findEntry(storage, session, checkpoint_id);
   if (!entry) throw isGone(session, point);
@@ -145,7 +145,7 @@ function inNoCheckpoint(message_id: string): AppError {
 
 function isGone({ id }: SessionId, point: string): AppError {
   const text =
-    `The point ${point} was pruned, or is in the session that session ${id} was forked from: go back or fork there. ` +
+    `The point ${point} of session ${id} is gone: it was pruned, or deleted with the session that this one was forked from. ` +
     "Nothing was changed; the session's checkpoints are the points that are left.";
   return new AppError("checkpoint_not_found", text);
 }

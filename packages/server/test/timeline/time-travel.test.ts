@@ -371,16 +371,64 @@ describe("fork", () => {
     expect(talk.on.faults).toEqual([]);
   });
 
-  it("says that what came before it is to be undone in the session it came from", async () => {
+  it("goes back to what came before it, files and all, and leaves the other session as it is", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    await fork.say(make("c.txt", "three"));
+    const files = (of: typeof talk) => ["a.txt", "b.txt", "c.txt"].filter((name) => of.file(name) !== undefined);
+    await fork.rewind({ last: "turn" });
+    await fork.rewind({ last: "turn" });
+    expect([files(fork), await fork.texts()]).toEqual([["a.txt"], [make("a.txt", "one")]]);
+    const { previous_head } = await fork.rewind({ last: "turn" });
+    expect([files(fork), await fork.texts()]).toEqual([[], []]);
+    await fork.rewind({ checkpoint_id: previous_head ?? "" });
+    const { messages } = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body;
+    await fork.rewind({ message_id: messages.at(-1)?.id ?? "" });
+    expect(files(fork)).toEqual(["a.txt", "b.txt"]);
+    const again = talkTo(talk.on, (await fork.post<Session>("/fork", { message_id: messages[3]?.id })).body);
+    expect([files(again), await again.texts()]).toEqual([["a.txt"], [make("a.txt", "one")]]);
+    await fork.rewind({ last: "tool" });
+    expect(files(fork)).toEqual(["a.txt"]);
+    expect(await fork.post("/resume", {})).toMatchObject({ status: 200, body: { status: "succeeded" } });
+    expect(files(fork)).toEqual(["a.txt", "b.txt"]);
+    expect([files(talk), await talk.texts()]).toEqual([
+      ["a.txt", "b.txt"],
+      [make("a.txt", "one"), make("b.txt", "two")],
+    ]);
+    expect(talk.on.faults).toEqual([]);
+  });
+
+  it("that stands in the middle of a run is gone on with before it had one of its own", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    expect((await fork.post("/resume", {})).body).toMatchObject({ status: 409, code: "nothing_to_resume" });
+    await fork.rewind({ last: "tool" });
+    expect(fork.file("a.txt")).toBeUndefined();
+    expect(await fork.post("/resume", {})).toMatchObject({ status: 200, body: { status: "succeeded" } });
+    expect([fork.file("a.txt"), await fork.texts(), await fork.roles()]).toEqual([
+      "one",
+      [make("a.txt", "one")],
+      ["user", "assistant", "tool", "assistant"],
+    ]);
+    expect(talk.on.faults).toEqual([]);
+  });
+
+  it("says that what came before it is gone with the session it came from", async () => {
     const talk = await startTalk();
     await talk.say("My name is Ann");
     await talk.say(make("a.txt", "one"));
     const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
     const { messages } = (await fork.get<{ messages: { id: string }[] }>("/messages?order=asc")).body;
+    await talk.on.ask(`/sessions/${talk.session.id}`, { method: "DELETE" });
     const before = [{ last: "turn" }, { last: "tool" }, { message_id: messages[0]?.id }];
     const answers = [...before.map((place) => fork.post("/rewind", place)), fork.post("/fork", before[2])];
     for (const { body } of await Promise.all(answers)) {
-      const detail = expect.stringMatching(/^The point (before|after) message .* is in the session .* was forked from/);
+      const detail = expect.stringMatching(
+        /^The point (before|after) message .* of session .* is gone: .* forked from/,
+      );
       expect(body).toMatchObject({ status: 404, code: "checkpoint_not_found", detail });
     }
     expect([fork.file("a.txt"), talk.on.faults]).toEqual(["one", []]);
@@ -433,12 +481,24 @@ describe("edit and regenerate", () => {
     expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead", "And on"]);
   });
 
+  it("one in a fork branches where the session was that it comes from", async () => {
+    const talk = await startTalk();
+    await talk.say("My name is Ann");
+    const [, greeting] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
+    await talk.say("Hello once more");
+    const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    await fork.say("Hello instead", { parent_id: greeting?.id });
+    expect(await fork.texts()).toEqual(["My name is Ann", "Hello instead"]);
+    expect(await talk.texts()).toEqual(["My name is Ann", "Hello once more"]);
+  });
+
   it("one that answers what is no place to branch at is refused, and nothing is said", async () => {
     const talk = await startTalk();
     await talk.say("My name is Ann");
     const [, greeting] = (await talk.get<{ messages: { id: string }[] }>("/messages?order=asc")).body.messages;
     await talk.say("Hello once more");
     const fork = talkTo(talk.on, (await talk.post<Session>("/fork", {})).body);
+    await talk.on.ask(`/sessions/${talk.session.id}`, { method: "DELETE" });
     const refused = await fork.post("/messages", { content: "Goodbye", parent_id: greeting?.id });
     expect(refused).toMatchObject({ status: 422, body: { code: "validation_failed" } });
     expect(await fork.texts()).toEqual(["My name is Ann", "Hello once more"]);

@@ -1,3 +1,4 @@
+import type { TimelineEntry } from "@cognition/thread";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Scene } from "./scene.ts";
@@ -150,7 +151,7 @@ const OPERATIONS: Record<Kind, Run> = {
     const isLeft = await isWhole(scene, result.checkpoint_id);
     const undo = scene.rewind({ last: "tool", restore: ["conversation", "files"] });
     if (!isLeft) {
-      // The tool ran before the fork, or what it came after was pruned: that is said, and nothing happens.
+      // What the tool came after was pruned: that is said, and nothing happens.
       await expect(undo).rejects.toMatchObject({ code: "checkpoint_not_found" });
       return;
     }
@@ -173,7 +174,9 @@ const OPERATIONS: Record<Kind, Run> = {
       previous: undefined,
     });
     // Memory is no session's own: a fork finds it as it is, and has nothing of it to set back.
-    model.points = [{ ...point, artifacts: {}, memory: model.memory }];
+    const past = await pastOf(scene, point.checkpoint_id);
+    const led = model.points.filter(({ checkpoint_id }) => past.has(checkpoint_id));
+    model.points = led.map((each) => ({ ...each, artifacts: {}, memory: model.memory }));
   },
   abort: async (scene, model) => {
     await scene.abort(ENDLESS);
@@ -193,11 +196,30 @@ const OPERATIONS: Record<Kind, Run> = {
 };
 
 /** Whether both it and the one right before it are there. */
-async function isWhole({ storage, session }: Scene, checkpoint_id: string | null): Promise<boolean> {
-  const entries = await storage.timeline.readTimeline(session.id, { limit: 500 });
-  const byId = new Map(entries.map((entry) => [entry.checkpoint_id, entry]));
-  const entry = byId.get(checkpoint_id ?? "");
-  return entry !== undefined && byId.get(entry.parent_id ?? "")?.step === entry.step - 1;
+async function isWhole(scene: Scene, checkpoint_id: string | null): Promise<boolean> {
+  const known = await knownEntries(scene);
+  const entry = known.get(checkpoint_id ?? "");
+  return entry !== undefined && known.get(entry.parent_id ?? "")?.step === entry.step - 1;
+}
+
+/** The checkpoint and all that led to it. */
+async function pastOf(scene: Scene, checkpoint_id: string): Promise<Set<string>> {
+  const known = await knownEntries(scene);
+  const past = new Set<string>();
+  for (let entry = known.get(checkpoint_id); entry; entry = known.get(entry.parent_id ?? ""))
+    past.add(entry.checkpoint_id);
+  return past;
+}
+
+/** Those of the session, and of those that it was forked from. */
+async function knownEntries({ storage, session }: Scene): Promise<Map<string, TimelineEntry>> {
+  const known = new Map<string, TimelineEntry>();
+  for (let id: string | undefined = session.id; id !== undefined; ) {
+    for (const entry of await storage.timeline.readTimeline(id, { limit: 500 }))
+      if (!known.has(entry.checkpoint_id)) known.set(entry.checkpoint_id, entry);
+    id = (await storage.getSession(id))?.parent?.session_id;
+  }
+  return known;
 }
 
 async function pointsLeft({ storage, session }: Scene): Promise<Set<string>> {

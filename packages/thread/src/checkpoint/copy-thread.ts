@@ -83,28 +83,36 @@ interface Fork {
 }
 
 function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<void> {
-  const find = (id: string) =>
-    run(
-      "select seq, checkpoint_id, parent_id, body from checkpoints where thread = ? and ns = '' and checkpoint_id = ?",
-      [source, id],
-    );
-  let row = (yield* all([find(checkpoint_id)]))[0]?.rows[0] as unknown as SourceRow | undefined;
+  const row = yield* findRow(run, source, checkpoint_id);
   if (!row) throw new AppError("checkpoint_not_found", `Thread ${from} has no checkpoint ${checkpoint_id}`);
   yield* all(copyCheckpoint(run, source, copy, row.seq));
   yield* all(copySubgraphs(run, source, copy, row.seq));
-  if (!mayLean(bodyOf(row))) return;
-  // A delta channel's value is in the writes of its ancestors, up to the one that has a snapshot.
+  for (const { seq } of yield* leantOn(run, source, row)) yield* all(copyCheckpoint(run, source, copy, seq));
+}
+
+export function* findRow(run: Run, thread: number, checkpoint_id: string): Tx<SourceRow | undefined> {
+  const sql =
+    "select seq, checkpoint_id, parent_id, body from checkpoints where thread = ? and ns = '' and checkpoint_id = ?";
+  const [found] = yield* all([run(sql, [thread, checkpoint_id])]);
+  return found?.rows[0] as unknown as SourceRow | undefined;
+}
+
+/** A delta channel's value is in the writes of its ancestors, up to the one that has a snapshot: these, nearest first. */
+export function* leantOn(run: Run, thread: number, checkpoint: SourceRow): Tx<SourceRow[]> {
+  if (!mayLean(bodyOf(checkpoint))) return [];
   const [noted] = yield* all([
     run("select metadata from checkpoints where thread = ? and ns = '' and metadata like ?", [
-      source,
+      thread,
       `%${DELTA_NOTE}%`,
     ]),
   ]);
   const deltas = deltaChannels((noted?.rows ?? []).map(({ metadata }) => String(metadata)));
-  while (row && row.parent_id !== null && leansOnParent(bodyOf(row), deltas)) {
-    row = (yield* all([find(row.parent_id)]))[0]?.rows[0] as unknown as SourceRow | undefined;
-    if (row) yield* all(copyCheckpoint(run, source, copy, row.seq));
+  const ancestors: SourceRow[] = [];
+  for (let row: SourceRow | undefined = checkpoint; row?.parent_id && leansOnParent(bodyOf(row), deltas); ) {
+    row = yield* findRow(run, thread, row.parent_id);
+    if (row) ancestors.push(row);
   }
+  return ancestors;
 }
 
 /** Whether it could lean on its parent at all: that it does is known only from a look at the whole thread. */

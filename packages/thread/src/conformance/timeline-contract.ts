@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Storage } from "../storage.ts";
 import type { Rewind } from "../timeline-store.ts";
 import { forkContract } from "./fork-contract.ts";
+import { forkHistoryContract } from "./fork-history-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
 import { startRun } from "./started-run.ts";
@@ -313,6 +314,7 @@ export function timelineContract(open: OpenStorage): void {
   });
 
   forkContract(open);
+  forkHistoryContract(open);
 }
 
 export async function rewind(

@@ -44,7 +44,7 @@ function unreadForks({ db }: SqlContext, session_id: string) {
  * it came from know. Whoever is about to read or write messages calls this first.
  */
 export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> {
-  const { q, dialect } = ctx.db;
+  const { q } = ctx.db;
   const claim = q.updateTable("sessions").set({ inherits: 0 }).where("id", "=", session_id).where("inherits", "=", 1);
   const row = yield* first(claim.returning(["parent_session_id", "parent_checkpoint_id", "thread_id"]));
   if (!row) return;
@@ -52,13 +52,20 @@ export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> 
   if (parent !== null && at !== null) {
     yield* inheritMessages(ctx, parent);
     const { messages } = yield* readMessagesAt(ctx.db, session_id, at);
-    const sql = `insert into messages (session_id, id, scope, position, ${COLUMNS})
-      select cast(? as text), m.id, m.scope, null, ${COLUMNS.replaceAll(/(\w+)/g, "m.$1")} from messages m
-      where m.session_id = ? and m.id in (${dialect.eachText}) on conflict (session_id, id) do nothing`;
-    const params = [session_id, parent, JSON.stringify(messages.map(({ id }) => id))];
-    yield* all([{ sql: placeholders(dialect, sql), params }]);
+    yield* copyMessageRows(ctx, { from: parent, to: session_id, ids: messages.map(({ id }) => id) });
   }
   yield* rebuildMessages(ctx, session_id);
+}
+
+/** Rows of another session, with what only they know; where they stand is for a rebuild to say. Those that are there stay. */
+export function* copyMessageRows(
+  { db: { dialect } }: SqlContext,
+  { from, to, ids }: { from: string; to: string; ids: readonly string[] },
+): Tx<void> {
+  const sql = `insert into messages (session_id, id, scope, position, ${COLUMNS})
+    select cast(? as text), m.id, m.scope, null, ${COLUMNS.replaceAll(/(\w+)/g, "m.$1")} from messages m
+    where m.session_id = ? and m.id in (${dialect.eachText}) on conflict (session_id, id) do nothing`;
+  yield* all([{ sql: placeholders(dialect, sql), params: [to, from, JSON.stringify(ids)] }]);
 }
 
 /** The same, of those that have been made since, in the transaction in which the session goes. */

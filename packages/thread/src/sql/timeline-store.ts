@@ -7,6 +7,7 @@ import { readWay } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { forkSession } from "./fork-session.ts";
+import { makeCheckpointsInherited } from "./inherit-checkpoints.ts";
 import { makeInherited } from "./inherit-messages.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { toMessage } from "./message-row.ts";
@@ -21,16 +22,31 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
   return {
     readTimeline: async (session_id, { limit, before, checkpoint_ids } = {}) => {
       const bounds = pageBounds({ limit }, checkpoint_ids?.length ?? 50);
-      return reading(db, () => readTimeline(db, { session_id, limit: bounds.limit, before, checkpoint_ids }));
+      const read = () =>
+        reading(db, () => readTimeline(db, { session_id, limit: bounds.limit, before, checkpoint_ids }));
+      const found = await read();
+      if (!checkpoint_ids || found.length === checkpoint_ids.length) return found;
+      await makeCheckpointsInherited(ctx, session_id, checkpoint_ids);
+      return read();
     },
     rewindSession: async (rewind) => {
-      const { session_id } = rewind;
+      const { session_id, checkpoint_id, written_at } = rewind;
+      await makeCheckpointsInherited(
+        ctx,
+        session_id,
+        [checkpoint_id, written_at].filter((id) => typeof id === "string"),
+      );
       const { events, ...rewound } = await writeThread(db, { session_id }, () => rewindSession(ctx, rewind));
       ctx.feed.publish(session_id, events);
       return rewound;
     },
-    forkSession: (fork) => db.transaction(() => forkSession(ctx, fork)),
+    forkSession: async (fork) => {
+      const { session_id, checkpoint_id } = fork;
+      if (checkpoint_id !== undefined) await makeCheckpointsInherited(ctx, session_id, [checkpoint_id]);
+      return db.transaction(() => forkSession(ctx, fork));
+    },
     messagesAt: async (session_id, checkpoint_id) => {
+      await makeCheckpointsInherited(ctx, session_id, [checkpoint_id]);
       await makeInherited(ctx, session_id);
       return reading(db, () => messagesAt(ctx, session_id, checkpoint_id));
     },

@@ -71,7 +71,7 @@ export async function branch(work: Work): Promise<void> {
   await converse(work, place, "graph");
 }
 
-/** Back, forward again, off to a session of its own, and on from an earlier checkpoint within a run. */
+/** Back, forward again, off to a session of its own and there to before it began, and on from an earlier checkpoint within a run. */
 export async function travel(work: Work): Promise<void> {
   const { storage, ledger } = work;
   const place = await openSession(work);
@@ -86,6 +86,9 @@ export async function travel(work: Work): Promise<void> {
   const fork = await storage.timeline.forkSession({ session_id, checkpoint_id: earlier as string, files: false });
   ledger.write({ t: "session", session_id: fork.id, thread_id: fork.thread_id });
   await converse(work, { session_id: fork.id, thread_id: fork.thread_id }, "graph");
+  const [end] = await storage.timeline.readTimeline(fork.id, { limit: 1 });
+  const [before, expected_head] = [points.at(-1)?.checkpoint_id ?? null, end?.checkpoint_id ?? null];
+  await storage.timeline.rewindSession({ ...going, session_id: fork.id, checkpoint_id: before, expected_head });
   await admit(work, session_id, "graph");
   const claimed = await claim(work, session_id);
   await storage.timeline.branchThread(claimed, earlier as string);
