@@ -23,7 +23,8 @@ import type { UsageStore } from "./usage-store.ts";
 /**
  * What a back end promises. Names that the seeds give keep the seeds' return values (`null`, `false` and counts where
  * others throw). A `scope` argument narrows a call to rows whose scopes are exactly equal: another scope's row is
- * as good as absent. Writes are durable when the promise resolves; a rejected write has changed nothing.
+ * as good as absent. A scope one of whose keys has no value (`{ user: undefined }`) is refused with `validation_failed`,
+ * never taken for none. Writes are durable when the promise resolves; a rejected write has changed nothing.
  */
 export interface Storage
   extends SessionStore,

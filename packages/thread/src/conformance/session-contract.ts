@@ -5,6 +5,7 @@ import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
 import { nulIdContract } from "./nul-id-contract.ts";
 import { ODD_TEXTS } from "./odd-text.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
+import { scopeValueContract } from "./scope-value-contract.ts";
 import { sessionDeletionContract } from "./session-deletion-contract.ts";
 import { sessionListContract } from "./session-list-contract.ts";
 import { withStorage } from "./with-storage.ts";
@@ -15,6 +16,7 @@ export function sessionContract(open: OpenStorage): void {
   sessionListContract(open);
   sessionDeletionContract(open);
   nulIdContract(open);
+  scopeValueContract(open);
 }
 
 function createSessionContract(open: OpenStorage): void {

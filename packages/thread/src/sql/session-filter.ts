@@ -2,7 +2,7 @@ import { AppError } from "@cognition/contract";
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { SessionFilter } from "../session-store.ts";
 import type { Database } from "./database.ts";
-import { scopeText } from "./scope.ts";
+import { scopeEntries, scopeText } from "./scope.ts";
 
 const FILTERS = "filter_scopes, metadata_filters, scope or status";
 
@@ -14,7 +14,7 @@ export function sessionConditions(db: Database, filter: SessionFilter): Expressi
   if (name !== undefined)
     throw new AppError("validation_failed", `Sessions can't be filtered by ${name}; by ${FILTERS}`);
   return [
-    ...Object.entries<string>(filter_scopes).map(([key, value]) => hasMember(db, "s.scope", key, value)),
+    ...scopeEntries(filter_scopes).map(([key, value]) => hasMember(db, "s.scope", key, value)),
     ...Object.entries(metadata_filters).map(([key, value]) => hasMember(db, "s.metadata", key, value)),
     ...(scope === undefined ? [] : [sql<SqlBool>`s.scope = ${scopeText(scope)}`]),
     ...(status === undefined ? [] : [sql<SqlBool>`s.status = ${status}`]),

@@ -102,7 +102,7 @@ export function createTasks(storage: Pick<Storage, "tasks" | "profiles">): Tasks
           ...{ query, user_id },
           ...(task_id !== undefined && { task_id }),
           ...(conversation_id !== undefined && { conversation_id }),
-          ...(scope && { scope }),
+          ...(scope !== undefined && { scope }),
         }),
       );
     },
