@@ -52,6 +52,14 @@ export function accessContract(open: OpenStorage): void {
       expect(both.find((one) => one.status === "rejected")?.reason).toMatchObject({ code: "already_exists" });
     });
 
+    test("one that lacks what it must have is the caller's fault: the storage is there, and asking again would not help", async ({
+      storage: { apiKeys },
+    }) => {
+      const { name, ...nameless } = aKey("a");
+      await expect(apiKeys.createApiKey(nameless as NewApiKey)).rejects.toMatchObject({ code: "validation_failed" });
+      expect(await apiKeys.listApiKeys()).toEqual([]);
+    });
+
     test("are revoked for good, by id or prefix, and again without harm", async ({ storage: { apiKeys } }) => {
       const { id } = await apiKeys.createApiKey(aKey("a"));
       await apiKeys.createApiKey(aKey("b"));

@@ -56,6 +56,16 @@ export function forkContract(open: OpenStorage): void {
       await expectRows(storage, id, turn("a"));
     });
 
+    test("of many with one id at once, one is made, and the others are told that it is taken", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const id = crypto.randomUUID();
+      const forks = Array.from({ length: 4 }, () => storage.timeline.forkSession({ session_id, files: true, id }));
+      const outcomes = await Promise.allSettled(forks);
+      const codes = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.code] : []));
+      expect(codes).toEqual(["already_exists", "already_exists", "already_exists"]);
+      await expectRows(storage, id, turn("a"));
+    });
+
     test("survives its parent, with the times that only the parent's rows knew", async ({ storage }) => {
       const { session_id, heads } = await conversation(storage, ["a", "b"]);
       const times = (await storage.listMessagesForSession(session_id)).map(({ created_at }) => created_at);

@@ -14,6 +14,10 @@ export function storageError(error: unknown, where: string): AppError {
   }
   if (isUnstorable(error))
     return new AppError("validation_failed", `${where} can't hold what was to be stored: ${message}`, { cause });
+  if (isUniqueViolation(error))
+    return new AppError("already_exists", `${where} has such a row already: ${message}. Nothing was stored`, { cause });
+  if (isConstraint(error))
+    return new AppError("validation_failed", `${where} refuses what was to be stored: ${message}`, { cause });
   if (isFull(error)) return new AppError("storage_unavailable", noRoom(where, message), { cause });
   return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
 }
@@ -25,6 +29,7 @@ const SQLITE_LOCKED = 6;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
 const SQLITE_NOTADB = 26;
 
 /** SQLite's primary result code is the low byte of the extended one. */
@@ -54,6 +59,12 @@ function isUnstorable(error: unknown): boolean {
   const { code = "" } = error as { code?: string };
   if (sqliteCode(error) === SQLITE_TOOBIG || code === SQLITE_NUMBER_TOO_BIG) return true;
   return /^(22|54)[0-9A-Z]{3}$/.test(code);
+}
+
+/** A rule of the schema stands against it: a column that must have a value, a row that must be there. (PostgreSQL's class 23.) */
+function isConstraint(error: unknown): boolean {
+  const { code = "" } = error as { code?: string };
+  return sqliteCode(error) === SQLITE_CONSTRAINT || /^23[0-9A-Z]{3}$/.test(code);
 }
 
 const POSTGRES_DISK_FULL = "53100";
