@@ -1,5 +1,6 @@
 import { AppError, Chat, ChatMessage, Id, PutChat, parseInput, UserId } from "@cognition/contract";
-import type { ChatChange, ChatKey, NewChatMessage } from "./chat-session-store.ts";
+import { requireKnown } from "../sql/known-names.ts";
+import type { ChatChange, ChatKey, ChatMessageQuery, NewChatMessage } from "./chat-session-store.ts";
 
 const WorkingDirectory = PutChat.shape.working_directory.unwrap();
 
@@ -50,6 +51,12 @@ export function parseChatMessage(message: NewChatMessage, now: string): Omit<Cha
   const { cost = null, duration_ms = null, session_id = null, created_at } = message;
   const filled = { ...message, cost, duration_ms, session_id, created_at: created_at ? toUtc(created_at) : now };
   return parseInput(MessageInput, filled, "message");
+}
+
+/** What every store checks before it reads its log. */
+export function checkMessageQuery(query: ChatMessageQuery): ChatMessageQuery {
+  requireKnown("Chat messages", query, ["limit", "offset", "session_id", "order"]);
+  return query;
 }
 
 const WITH_OFFSET = /(Z|[+-]\d\d:?\d\d)$/i;

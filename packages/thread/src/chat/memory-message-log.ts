@@ -1,5 +1,6 @@
 import { type ChatMessage, DEFAULT_PAGE_LIMIT } from "@cognition/contract";
 import { pageBounds } from "../sql/page-bounds.ts";
+import { checkMessageQuery } from "./chat-input.ts";
 import type { ChatSessionStore } from "./chat-session-store.ts";
 import { createPairMap } from "./pair-map.ts";
 
@@ -18,7 +19,8 @@ export function createMemoryMessageLog(): MemoryMessageLog {
       log.push(stored);
       return { ...stored };
     },
-    getMessages: async (user_id, chat_id, { session_id, order = "asc", ...page } = {}) => {
+    getMessages: async (user_id, chat_id, query = {}) => {
+      const { session_id, order = "asc", ...page } = checkMessageQuery(query);
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       const sign = order === "asc" ? 1 : -1;
       return (logs.get({ user_id, chat_id }) ?? [])

@@ -3,6 +3,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
+import { requireKnown } from "../sql/known-names.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
@@ -26,8 +27,10 @@ const PAGE = 20;
 export async function* listCheckpoints(
   db: Database,
   config: RunnableConfig,
-  { limit, before, filter }: CheckpointListOptions = {},
+  options: CheckpointListOptions = {},
 ): AsyncGenerator<CheckpointTuple> {
+  requireKnown("Checkpoints", options, ["limit", "before", "filter"]);
+  const { limit, before, filter } = options;
   let left = limit ?? Number.POSITIVE_INFINITY;
   let last: CheckpointRow | undefined;
   while (left > 0) {

@@ -9,6 +9,7 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import type { SqlContext } from "../sql/context.ts";
+import { requireKnown } from "../sql/known-names.ts";
 import { pageBounds } from "../sql/page-bounds.ts";
 import { scopeText } from "../sql/scope.ts";
 import type { Statement } from "../sql/statement.ts";
@@ -86,6 +87,7 @@ export class Store extends BaseStore {
 
   /** In the order of namespace and key; with a `query` the best matches first, see `parseQuery`. */
   override async search(namespacePrefix: string[], options: SearchOptions = {}): Promise<FoundItem[]> {
+    requireKnown("Items", options, ["filter", "query", "limit", "offset", "refreshTtl"]);
     const [items] = await this.batch([{ ...options, namespacePrefix } satisfies Search]);
     return items as FoundItem[];
   }

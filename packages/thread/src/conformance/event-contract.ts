@@ -23,6 +23,7 @@ export function eventContract(open: OpenStorage): void {
       expect((await storage.readEvents({ session_id, scope: { user: "ann" } })).events).toEqual(events);
       for (const scope of [{ user: "bob" }, {}, { user: "ann", project: "x" }]) {
         await expect(storage.readEvents({ session_id, scope })).rejects.toMatchObject({ code: "session_not_found" });
+        await expect(storage.countEvents({ session_id, scope })).rejects.toMatchObject({ code: "session_not_found" });
       }
     });
   });

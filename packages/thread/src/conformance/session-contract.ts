@@ -8,6 +8,7 @@ import type { OpenStorage } from "./open-storage-fixture.ts";
 import { scopeValueContract } from "./scope-value-contract.ts";
 import { sessionDeletionContract } from "./session-deletion-contract.ts";
 import { sessionListContract } from "./session-list-contract.ts";
+import { unknownFilterContract } from "./unknown-filter-contract.ts";
 import { withStorage } from "./with-storage.ts";
 
 export function sessionContract(open: OpenStorage): void {
@@ -17,6 +18,7 @@ export function sessionContract(open: OpenStorage): void {
   sessionDeletionContract(open);
   nulIdContract(open);
   scopeValueContract(open);
+  unknownFilterContract(open);
 }
 
 function createSessionContract(open: OpenStorage): void {

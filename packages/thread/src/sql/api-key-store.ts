@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import type { ApiKeyStore } from "../api-key-store.ts";
 import type { ApiKeyRow } from "./access-tables.ts";
 import type { SqlContext } from "./context.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText } from "./scope.ts";
@@ -35,6 +36,7 @@ export function createApiKeyStore(ctx: SqlContext): ApiKeyStore {
       return row && { api_key: toApiKey(row), hash: row.hash };
     },
     listApiKeys: async (page = {}) => {
+      requireKnown("API keys", page, ["limit", "offset"]);
       const { limit, offset } = pageBounds(page);
       const query = db.q.selectFrom("api_keys").selectAll().orderBy("pk", "desc").limit(atMost(limit)).offset(offset);
       return (await db.read(query)).map(toApiKey);

@@ -14,6 +14,7 @@ import {
 import { refuseIfChanged, updateArtifact } from "./artifact-update.ts";
 import { artifactNotFound, hasId, visibleTo } from "./artifact-visibility.ts";
 import type { SqlContext } from "./context.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -95,6 +96,7 @@ async function listArtifacts(
   reader: ArtifactReader,
   { limit, offset, before, ...filter }: ListFilter,
 ): Promise<{ artifacts: ArtifactSummary[]; total: number }> {
+  requireKnown("Artifacts", filter, ["artifact_type", "visibility", "name"]);
   const page = pageBounds({ limit, offset }, DEFAULT_PAGE_LIMIT);
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined) as ["name", string][];
   let found = selectArtifacts(db).where(visibleTo(reader));

@@ -1,13 +1,16 @@
 import { AppError } from "@cognition/contract";
 import { type Expression, type SqlBool, sql } from "kysely";
 import type { ArtifactReader } from "../artifact-store.ts";
+import { requireKnown } from "./known-names.ts";
 import { scopeText } from "./scope.ts";
 
 /**
  * True for the rows of `artifacts a` that this reader may know of. Every statement on an artifact carries it, so what
  * is not to be seen can't be told from what does not exist.
  */
-export function visibleTo({ scope, session_id, run_id }: ArtifactReader): Expression<SqlBool> {
+export function visibleTo(reader: ArtifactReader): Expression<SqlBool> {
+  requireKnown("Artifacts", reader, ["scope", "session_id", "run_id"]);
+  const { scope, session_id, run_id } = reader;
   const inScope: Expression<SqlBool> =
     scope === undefined ? sql`a.undone = 0` : sql`a.undone = 0 and a.scope = ${scopeText(scope)}`;
   if (!isName(session_id)) return sql`${inScope} and a.visibility = 'public'`;

@@ -1,6 +1,14 @@
 import { AppError, type Chat, DEFAULT_PAGE_LIMIT, type Scope } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
-import { parseChat, parseChatChange, parseChatKey, parseChatMessage, sessionEnded, toUtc } from "../chat/chat-input.ts";
+import {
+  checkMessageQuery,
+  parseChat,
+  parseChatChange,
+  parseChatKey,
+  parseChatMessage,
+  sessionEnded,
+  toUtc,
+} from "../chat/chat-input.ts";
 import type { ChatChange, ChatKey, ChatSessionStore } from "../chat/chat-session-store.ts";
 import { chatMessageRow, insertChatMessage, toChatMessage } from "./chat-message-row.ts";
 import type { SqlContext } from "./context.ts";
@@ -65,12 +73,13 @@ export function createChatStore(ctx: SqlContext, scopes?: Scope): ChatSessionSto
         return toChatMessage(stored);
       });
     },
-    getMessages: async (user_id, chat_id, { session_id, order = "asc", ...page } = {}) => {
+    getMessages: async (user_id, chat_id, query = {}) => {
+      const { session_id, order = "asc", ...page } = checkMessageQuery(query);
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
-      let query = db.q.selectFrom("chat_messages").selectAll().where("scope", "=", scope);
-      query = query.where("user_id", "=", user_id).where("chat_id", "=", chat_id);
-      if (session_id !== undefined) query = query.where("session_id", "=", session_id);
-      const inOrder = query.orderBy("created_at", order).orderBy("id", order);
+      let found = db.q.selectFrom("chat_messages").selectAll().where("scope", "=", scope);
+      found = found.where("user_id", "=", user_id).where("chat_id", "=", chat_id);
+      if (session_id !== undefined) found = found.where("session_id", "=", session_id);
+      const inOrder = found.orderBy("created_at", order).orderBy("id", order);
       return (await db.read(inOrder.limit(atMost(limit)).offset(offset), scopeTextOf(scopes))).map(toChatMessage);
     },
   };

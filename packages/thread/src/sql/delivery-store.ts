@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
 import { jsonText } from "./json-text.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -40,7 +41,9 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
   };
 }
 
-function select({ db }: SqlContext, { scope, status, session_id }: DeliveryFilter) {
+function select({ db }: SqlContext, filter: DeliveryFilter) {
+  requireKnown("Deliveries", filter, ["scope", "status", "session_id"]);
+  const { scope, status, session_id } = filter;
   let query = db.q.selectFrom("deliveries");
   if (scope !== undefined) query = query.where("scope", "=", scopeText(scope));
   if (status !== undefined) query = query.where("status", "=", status);

@@ -4,6 +4,7 @@ import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
@@ -75,7 +76,10 @@ function selectEvents(db: Database, place: Place, shape: Shape, types: EventQuer
   return statement(types ? events.where("events.event", "in", types) : events);
 }
 
+const EVENT_NAMES: readonly string[] = ["session_id", "scope", "after", "types", "run_id"];
+
 export async function readEvents({ db }: SqlContext, query: EventQuery): Promise<EventPage> {
+  requireKnown("Events", query, [...EVENT_NAMES, "limit"]);
   const { session_id, after = 0, types, run_id } = query;
   const limit = Math.min(query.limit ?? DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT);
   if (!Number.isSafeInteger(limit) || limit < 1 || !Number.isSafeInteger(after) || after < 0) {
@@ -121,25 +125,27 @@ export async function lastEventId({ db }: SqlContext, session_id: string): Promi
 
 export async function countEvents(
   { db }: SqlContext,
-  { session_id, after = 0, types, run_id }: Omit<EventQuery, "limit">,
+  query: Omit<EventQuery, "limit">,
 ): Promise<{ events: number; folded: number; head: number }> {
+  requireKnown("Events", query, EVENT_NAMES);
+  const { session_id, after = 0, types, run_id } = query;
+  const own = scopeTextOf(query.scope);
   let missed = db.q
     .selectFrom("events")
     .where("events.thread", "=", sql<number>`threads.pk`)
     .where(run_id === undefined ? sql<boolean>`events.seq > ${after}` : eventsOfRun(run_id, after));
   if (types) missed = missed.where("events.event", "in", types.length > 0 ? types : [""]);
-  const [found] = await db.read(
-    db.q
-      .selectFrom("sessions")
-      .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
-      .select("threads.event_seq as head")
-      .select(missed.select((eb) => eb.fn.countAll<number>().as("n")).as("events"))
-      .select(
-        missed.select((eb) => eb.fn.coalesce(eb.fn.sum<number>("events.folded"), sql<number>`0`).as("n")).as("folded"),
-      )
-      .where("sessions.id", "=", session_id)
-      .where("threads.deleted_at", "is", null),
-  );
+  const counted = db.q
+    .selectFrom("sessions")
+    .innerJoin("threads", "threads.thread_id", "sessions.thread_id")
+    .select("threads.event_seq as head")
+    .select(missed.select((eb) => eb.fn.countAll<number>().as("n")).as("events"))
+    .select(
+      missed.select((eb) => eb.fn.coalesce(eb.fn.sum<number>("events.folded"), sql<number>`0`).as("n")).as("folded"),
+    )
+    .where("sessions.id", "=", session_id)
+    .where("threads.deleted_at", "is", null);
+  const [found] = await db.read(own === undefined ? counted : counted.where("sessions.scope", "=", own), own);
   if (!found) throw new AppError("session_not_found", `There is no session ${session_id}`);
   return { events: Number(found.events), folded: Number(found.folded), head: found.head };
 }

@@ -5,6 +5,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { inheritMessages, makeInherited } from "./inherit-messages.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost, ONE } from "./limit.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
@@ -23,7 +24,9 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
         yield* inheritMessages(ctx, message.session_id);
         return yield* insertMessage(ctx, message);
       }),
-    getMessage: async (message_id, { session_id, scope } = {}) => {
+    getMessage: async (message_id, options = {}) => {
+      requireKnown("A message", options, ["session_id", "scope"]);
+      const { session_id, scope } = options;
       if (session_id !== undefined) await needRows(ctx, session_id);
       let query = db.q.selectFrom("messages").selectAll().where("id", "=", message_id);
       if (session_id !== undefined) query = query.where("session_id", "=", session_id);
@@ -33,7 +36,9 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
       const [row] = await db.read(query.orderBy("pk").limit(ONE), own);
       return row ? toMessage(row) : null;
     },
-    getMessagesBySession: async (session_id, { order = "desc", role, scope, past, ...page } = {}) => {
+    getMessagesBySession: async (session_id, page = {}) => {
+      requireKnown("Messages", page, ["limit", "offset", "order", "role", "scope", "past"]);
+      const { order = "desc", role, scope, past } = page;
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       const own = scopeTextOf(scope);
       const shape = { order, ofRole: role !== undefined, ofScope: own !== undefined, goesOn: past !== undefined };

@@ -5,6 +5,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireKnown } from "./known-names.ts";
 import { runFence } from "./lease-fence.ts";
 import { ONE } from "./limit.ts";
 import { type RunColumns, type RunRow, toRun } from "./run-row.ts";
@@ -22,6 +23,7 @@ interface Candidate {
 }
 
 export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
+  requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes"]);
   requireDuration(claim.lease_ms);
   return ctx.db.transaction(() => claimFirst(ctx, claim));
 }

@@ -2,6 +2,7 @@ import type { Scope } from "@cognition/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import { requireKnown } from "./known-names.ts";
 import { runNotFound } from "./lease-fence.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
@@ -68,7 +69,9 @@ export function createRunStore(ctx: SqlContext): RunStore {
   };
 }
 
-function conditions(session_id: string, { scope, status }: { scope?: Scope; status?: string }): RawBuilder<SqlBool>[] {
+function conditions(session_id: string, filter: { scope?: Scope; status?: string }): RawBuilder<SqlBool>[] {
+  requireKnown("Runs", filter, ["scope", "status"]);
+  const { scope, status } = filter;
   return [
     sql<SqlBool>`session_id = ${session_id}`,
     ...(scope === undefined ? [] : [sql<SqlBool>`scope = ${scopeText(scope)}`]),

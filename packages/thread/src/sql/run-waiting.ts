@@ -2,6 +2,7 @@ import type { Interrupt } from "@cognition/contract";
 import { sql } from "kysely";
 import type { RunStore, WaitingRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import { requireKnown } from "./known-names.ts";
 import { toRun } from "./run-row.ts";
 import { scopeTextOf } from "./scope.ts";
 
@@ -16,6 +17,7 @@ const IS_WAITING = sql<boolean>`runs.status in ('queued', 'running', 'waiting_fo
   and runs.status = 'waiting_for_approval'`;
 
 export async function listWaitingRuns({ db }: SqlContext, filter: Filter = {}): Promise<WaitingRun[]> {
+  requireKnown("Waiting runs", filter, ["scope", "session_id"]);
   let query = db.q
     .selectFrom("runs")
     .innerJoin("events", (join) =>

@@ -1,18 +1,15 @@
-import { AppError } from "@cognition/contract";
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { SessionFilter } from "../session-store.ts";
 import type { Database } from "./database.ts";
+import { requireKnown } from "./known-names.ts";
 import { scopeEntries, scopeText } from "./scope.ts";
 
-const FILTERS = "filter_scopes, metadata_filters, scope or status";
+const FILTERS = ["filter_scopes", "metadata_filters", "scope", "status"];
 
 /** What must hold of `sessions s`, each part on its own. */
 export function sessionConditions(db: Database, filter: SessionFilter): Expression<SqlBool>[] {
-  const { filter_scopes = {}, metadata_filters = {}, scope, status, ...unknown } = filter;
-  const [name] = Object.keys(unknown);
-  // As "no filter" it would show the sessions of every scope.
-  if (name !== undefined)
-    throw new AppError("validation_failed", `Sessions can't be filtered by ${name}; by ${FILTERS}`);
+  requireKnown("Sessions", filter, FILTERS);
+  const { filter_scopes = {}, metadata_filters = {}, scope, status } = filter;
   return [
     ...scopeEntries(filter_scopes).map(([key, value]) => hasMember(db, "s.scope", key, value)),
     ...Object.entries(metadata_filters).map(([key, value]) => hasMember(db, "s.metadata", key, value)),

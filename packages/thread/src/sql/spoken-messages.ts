@@ -3,6 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import type { SessionFilter } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { makeInherited } from "./inherit-messages.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -16,6 +17,7 @@ export async function listSpokenMessages(
   page: { limit?: number; offset?: number } = {},
 ): Promise<{ messages: Message[]; total: number }> {
   const { db } = ctx;
+  requireKnown("A page of messages", page, ["limit", "offset"]);
   const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
   const conditions = sessionConditions(db, filter);
   const own = scopeTextOf(filter.scope);

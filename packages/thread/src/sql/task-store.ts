@@ -7,6 +7,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
+import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { insertMessage } from "./message-store.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -35,8 +36,10 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
     completeTask: (task, wanted) => completeTask(ctx, task, wanted, () => changeTask(ctx, task, wanted)),
     findCompletedTask: (task) => findCompletedTask(ctx, task),
     findTask: (conversation_id, scope) => taskOfConversation(db, conversation_id, scope),
-    listTasks: async ({ user_id, scope, ...page } = {}) => {
-      const { limit, offset } = pageBounds(page);
+    listTasks: async (filter = {}) => {
+      requireKnown("Tasks", filter, ["user_id", "scope", "limit", "offset"]);
+      const { user_id, scope } = filter;
+      const { limit, offset } = pageBounds(filter);
       let query = db.q.selectFrom("task_workspaces as t").innerJoin("sessions as s", "s.id", "t.conversation_id");
       if (user_id !== undefined) query = query.where("t.user_id", "=", user_id);
       if (scope !== undefined) query = query.where("t.scope", "=", scopeText(scope));

@@ -9,6 +9,7 @@ import type { Database } from "./database.ts";
 import { forkSession } from "./fork-session.ts";
 import { makeCheckpointsInherited } from "./inherit-checkpoints.ts";
 import { makeInherited } from "./inherit-messages.ts";
+import { requireKnown } from "./known-names.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { toMessage } from "./message-row.ts";
 import { moveProjection } from "./move-projection.ts";
@@ -20,7 +21,9 @@ import { writeThread } from "./write-thread.ts";
 export function createTimelineStore(ctx: SqlContext): TimelineStore {
   const { db } = ctx;
   return {
-    readTimeline: async (session_id, { limit, before, checkpoint_ids } = {}) => {
+    readTimeline: async (session_id, page = {}) => {
+      requireKnown("Checkpoints", page, ["limit", "before", "checkpoint_ids"]);
+      const { limit, before, checkpoint_ids } = page;
       const bounds = pageBounds({ limit }, checkpoint_ids?.length ?? 50);
       const read = () =>
         reading(db, () => readTimeline(db, { session_id, limit: bounds.limit, before, checkpoint_ids }));
