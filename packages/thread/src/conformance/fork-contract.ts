@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { NewSession } from "../session-store.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
 import { conversation, headOf, rewind } from "./timeline-contract.ts";
@@ -54,6 +55,22 @@ export function forkContract(open: OpenStorage): void {
       await expect(again).rejects.toMatchObject({ code: "already_exists" });
       expect(await storage.countSessions()).toBe(2);
       await expectRows(storage, id, turn("a"));
+    });
+
+    test("what is not fit for a new session is not fit for a fork either, and makes none", async ({ storage }) => {
+      const { session_id } = await conversation(storage, ["a"]);
+      const wrong: Partial<NewSession>[] = [
+        ...["", "x".repeat(256), "a\0b", "\ud800", 7 as never, null as never].map((id) => ({ id })),
+        ...["x".repeat(501), "a\0b", "\ud800", 7 as never].map((title) => ({ title })),
+        ...["", "x".repeat(65), "a\0b", "\ud800", null as never].map((agent_name) => ({ agent_name })),
+      ];
+      for (const one of wrong) {
+        const refused = { code: "validation_failed" };
+        await expect(storage.createSession(one), JSON.stringify(one)).rejects.toMatchObject(refused);
+        const fork = storage.timeline.forkSession({ session_id, files: true, ...one });
+        await expect(fork, JSON.stringify(one)).rejects.toMatchObject(refused);
+      }
+      expect(await storage.countSessions()).toBe(1);
     });
 
     test("of many with one id at once, one is made, and the others are told that it is taken", async ({ storage }) => {

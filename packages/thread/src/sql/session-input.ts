@@ -10,6 +10,7 @@ import {
   UpdateSession,
 } from "@cognition/contract";
 import type { NewSession, SessionPatch } from "../session-store.ts";
+import type { Fork } from "../timeline-store.ts";
 
 const WorkspacePath = CreateSession.shape.workspace_path.unwrap().nullable();
 
@@ -26,6 +27,13 @@ const SessionPatchInput = UpdateSession.extend({
   status: SessionStatus.optional(),
   workspace_path: WorkspacePath.optional(),
 });
+
+const ForkInput = NewSessionInput.pick({ id: true, title: true, agent_name: true });
+
+/** What a fork says of the new session is held to what `createSession` takes. */
+export function checkFork({ id, title, agent_name }: Fork): void {
+  parseInput(ForkInput, { id, title, agent_name }, "fork");
+}
 
 export function parseNewSession(session: NewSession) {
   return parseInput(NewSessionInput, session, "session");

@@ -15,6 +15,7 @@ import { toMessage } from "./message-row.ts";
 import { moveProjection } from "./move-projection.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { rewindSession } from "./rewind-session.ts";
+import { checkFork } from "./session-input.ts";
 import { all, first, type QueryResult, rows, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
 
@@ -44,6 +45,7 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
       return rewound;
     },
     forkSession: async (fork) => {
+      checkFork(fork);
       const { session_id, checkpoint_id } = fork;
       if (checkpoint_id !== undefined) await makeCheckpointsInherited(ctx, session_id, [checkpoint_id]);
       return db.transaction(() => forkSession(ctx, fork));
