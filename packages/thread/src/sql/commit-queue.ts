@@ -168,7 +168,7 @@ export class CommitQueue {
       const outcomes = this.#runJobs(jobs);
       if (!outcomes) return this.#tryAgainApart(jobs);
       this.#failpoint?.("commit");
-      this.#gathering.time(() => this.#connection.command("commit"));
+      this.#gathering.time(() => this.#connection.commit());
       this.#failpoint?.("committed");
       return outcomes;
     } catch (error) {

@@ -38,6 +38,9 @@ export interface Database {
   /** Whether it can: undefined for an engine that knows no rows of others. */
   hasWall(): Promise<boolean | undefined>;
 
+  /** Throws where a write would be lost, because the database's file is no longer in its place. Every commit asks. */
+  requireInPlace(): void;
+
   /** Bytes the database takes on disk (in memory, for an in-memory one). */
   size(): Promise<number>;
 

@@ -75,6 +75,7 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
     atomic: (statements, _writer, confirm) => retrying(() => transactions.runAtomic(statements, confirm)),
     read: async <R>(query: Compilable<R>, scope?: string) => (await readAll([statement(query)], scope))[0]?.rows as R[],
     readAll,
+    requireInPlace: () => undefined,
     hasWall: async () => (await wall.which()) !== "none",
     size: async () => Number((await readAll([{ sql: SIZE, params: [] }]))[0]?.rows[0]?.bytes),
     close: async () => {

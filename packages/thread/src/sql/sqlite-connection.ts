@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { storageError } from "./errors.ts";
+import { SqliteFile } from "./sqlite-file.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
 /**
@@ -28,11 +29,13 @@ interface Prepared {
 export class SqliteConnection {
   readonly path: string;
   readonly #db: DatabaseSync;
+  readonly #file: SqliteFile;
   readonly #prepared = new Map<string, Prepared>();
 
   constructor(path: string) {
     this.path = path;
     this.#db = openFile(path);
+    this.#file = new SqliteFile(path);
   }
 
   run({ sql, params, requireRow }: Statement): QueryResult {
@@ -51,6 +54,16 @@ export class SqliteConnection {
   /** One of the few that bracket every transaction. */
   command(sql: string): void {
     this.#prepare(sql).statement.run();
+  }
+
+  /** Throws if what is written would be lost: the file is no longer the one under this path. */
+  requireInPlace(): void {
+    this.#file.requireInPlace();
+  }
+
+  commit(): void {
+    this.requireInPlace();
+    this.command("commit");
   }
 
   exec(sql: string): void {

@@ -67,6 +67,7 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
       }, writer),
     read: async <R>(query: Compilable<R>) => (await readAll([statement(query)]))[0]?.rows as R[],
     readAll,
+    requireInPlace: () => connection.requireInPlace(),
     hasWall: async () => undefined,
     size: async () => {
       refuseIfClosed();

@@ -6,8 +6,8 @@ export interface WatchedWrites {
   /** The same database. */
   readonly db: Database;
   /**
-   * Rejects while the database reads but does not write: its disk is full, or it has become a standby. As long as no write
-   * was refused this asks nothing; after one, a small write of its own tells whether that is over.
+   * Rejects while the database reads but does not write: its disk is full, it has become a standby, or its file is gone. As
+   * long as no write was refused this asks no more than whether the file is in its place; after one, a small write of its own tells whether that is over.
    */
   requireWrites(): Promise<void>;
 }
@@ -31,6 +31,7 @@ export function watchWrites(db: Database): WatchedWrites {
       atomic: (...write) => watched(db.atomic(...write)),
     },
     requireWrites: async () => {
+      db.requireInPlace();
       if (!refused) return;
       await db.atomic(PROBE);
       refused = false;
