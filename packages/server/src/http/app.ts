@@ -20,7 +20,7 @@ import { isFault, problemResponse } from "./problem.ts";
 import { type JsonReply, jsonResponse, toJsonReply } from "./reply.ts";
 import { requestId } from "./request-id.ts";
 import { honoPath, methodsAt } from "./route-path.ts";
-import { type Scoping, scopeOf } from "./scope.ts";
+import { type Scoping, type SentHeaders, scopeOf } from "./scope.ts";
 
 export interface AppOptions {
   /** A route whose handler is missing answers 501. */
@@ -86,6 +86,13 @@ function describe({ clientAddress }: AppOptions, c: AppContext, route: RouteName
   };
 }
 
+/** `Headers` joins what was sent twice into one value, which would then be one more scope. */
+function sentHeaders(c: AppContext): SentHeaders {
+  const raw = c.env?.incoming?.rawHeaders;
+  if (!raw) return c.req.raw.headers;
+  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as const] : []));
+}
+
 async function ask(
   guards: readonly Guard[] = [],
   question: (guard: Guard) => ReturnType<NonNullable<Guard["before"]>>,
@@ -102,7 +109,7 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   if (name === undefined) return refuse(arrived);
   const caller = await callerOf(options.authenticate ?? authenticateNobody, name, headers);
   const scoping = options.scoping ?? { enabled: false, keys: [] };
-  const scope = SCOPELESS_ROUTES.has(name) ? undefined : scopeOf(headers, caller, scoping);
+  const scope = SCOPELESS_ROUTES.has(name) ? undefined : scopeOf(sentHeaders(c), caller, scoping);
   const admitted = { ...arrived, route: name, scope, admin: caller.admin };
   const refused = await ask(options.guards, (guard) => guard.admit?.(admitted));
   if (refused) return refused;

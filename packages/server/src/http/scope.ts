@@ -6,27 +6,51 @@ export interface Scoping {
   readonly keys: readonly string[];
 }
 
+/** By name and value, as they came: a name that was sent twice is there twice. */
+export type SentHeaders = Iterable<readonly [name: string, value: string]>;
+
 /**
  * What the caller may see. Enabled: every configured key, from its header or bound to the credential; a header of any
  * other key is refused, since a client that sends it believes that it separates something. Disabled: what was sent, if
  * anything was, so that a client that already isolates keeps its isolation.
  */
-export function scopeOf(headers: Headers, caller: Caller, scoping: Scoping): Scope | undefined {
+export function scopeOf(headers: SentHeaders, caller: Caller, scoping: Scoping): Scope | undefined {
   const sent = sentScope(headers);
-  if (scoping.enabled) refuseOtherKeys(sent, caller, scoping.keys);
+  if (scoping.enabled) {
+    refuseUnbound(caller);
+    refuseOtherKeys(sent, caller, scoping.keys);
+  }
   refuseContradiction(sent, caller.scope ?? {});
   const scope = { ...sent, ...caller.scope };
   if (scoping.enabled) requireKeys(scope, scoping.keys);
   return scoping.enabled || caller.scope !== undefined || Object.keys(sent).length > 0 ? scope : undefined;
 }
 
-function sentScope(headers: Headers): Scope {
-  const pairs: [string, string][] = [];
+/** A key that is sent twice, in one spelling or in two, may be a client's beside its proxy's: neither is chosen. */
+function sentScope(headers: SentHeaders): Scope {
+  const sent = new Map<string, string>();
   for (const [name, value] of headers) {
     const key = findScopeKey(name);
-    if (key !== undefined) pairs.push([key, value]);
+    if (key === undefined) continue;
+    if (sent.has(key)) throw sentTwice(key);
+    sent.set(key, value);
   }
-  return parseInput(Scope, Object.fromEntries(pairs), "header");
+  return parseInput(Scope, Object.fromEntries(sent), "header");
+}
+
+function sentTwice(key: string): AppError {
+  const name = scopeHeader(key);
+  const msg = "was sent more than once; send it once, in one spelling";
+  return new AppError("validation_failed", `${name} ${msg}`, { details: { errors: [{ loc: ["header", name], msg }] } });
+}
+
+/** As made without a scope: it could name any. Made for any scope, it has none here. */
+function refuseUnbound({ scope, admin }: Caller): void {
+  if (admin || scope === undefined || Object.keys(scope).length > 0) return;
+  throw new AppError(
+    "forbidden",
+    "The credential is good but bound to no scope, and scoping is on. Ask for one that is bound to yours.",
+  );
 }
 
 function refuseOtherKeys(sent: Scope, { scope: bound = {} }: Caller, keys: readonly string[]): void {

@@ -73,6 +73,17 @@ it("a key sees its own scope, and a header that contradicts it is refused", asyn
   expect((await ask({}, "/ready")).status).toBe(200);
 });
 
+it("a key that was made without a scope names none by its headers where scoping is on; one for any scope does", async () => {
+  const { ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_SCOPING_ENABLED: "true" });
+  const keys = createApiKeys(storage.apiKeys);
+  const bob = { "X-Cognition-Scope-User": "bob" };
+  const status = async (key: string) => (await ask({ "X-API-Key": key, ...bob })).status;
+  const unbound = await keys.create({ name: "unbound", scope: {} });
+  expect(await codeOf(ask({ "X-API-Key": unbound.key, ...bob }))).toEqual([403, "forbidden"]);
+  expect(await status((await keys.create({ name: "any", scope: null })).key)).toBe(200);
+  expect(await status((await keys.create({ name: "admin", scope: {}, admin: true })).key)).toBe(200);
+});
+
 it("a foreign page is refused before anybody asks who it is; refusals have the security headers too", async () => {
   const { app, ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_CORS_ORIGINS: "https://app.example" });
   const foreign = await ask({ Origin: "https://evil.example" });

@@ -10,8 +10,8 @@ import { until } from "./until.ts";
 
 const config = defaultConfig();
 
-/** As no fetch would send it: any Host. */
-async function statusFor(url: string, headers: Record<string, string>): Promise<number | undefined> {
+/** As no fetch would send it: any Host, a header twice. */
+async function statusFor(url: string, headers: Record<string, string | string[]>): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(`${url}/sessions`, { headers }, (response) => {
     response.resume();
@@ -37,6 +37,16 @@ describe("a server as it is started", () => {
     expect((await fetch("/health")).status).toBe(200);
     expect(lines.map((line) => JSON.parse(line).status)).toEqual([401, 200, 403, 403]);
     expect(lines.join("")).not.toContain(key.slice(15));
+  });
+
+  it("refuses a scope that is sent twice: a client's own beside the one that its proxy adds", async () => {
+    const { server } = await startTestServer({ scoping: { enabled: true, keys: ["user", "project_id"] } });
+    const project = { "X-Cognition-Scope-Project-Id": "p" };
+    expect(await statusFor(server.url, { ...project, "X-Cognition-Scope-User": "ann" })).toBe(200);
+    expect(await statusFor(server.url, { ...project, "X-Cognition-Scope-User": "ann, ben" })).toBe(200);
+    expect(await statusFor(server.url, { ...project, "X-Cognition-Scope-User": ["ann", "ben"] })).toBe(422);
+    const spelled = { ...project, "X-Cognition-Scope-Project_Id": "q", "X-Cognition-Scope-User": "ann" };
+    expect(await statusFor(server.url, spelled)).toBe(422);
   });
 
   it("does not start where others can reach it, unless it is told that this is meant", async () => {

@@ -7,7 +7,7 @@ const on = { enabled: true, keys: ["user", "project_id"] };
 const both = { "X-Cognition-Scope-User": "ann", "x-cognition-scope-project-id": "p" };
 
 function read(headers: Record<string, string>, scoping = on, caller: Caller = { admin: false }) {
-  return () => scopeOf(new Headers(headers), caller, scoping);
+  return () => scopeOf(Object.entries(headers), caller, scoping);
 }
 
 describe("the scope of a request", () => {
@@ -31,6 +31,27 @@ describe("the scope of a request", () => {
     expect(read({ ...both, "X-Cognition-Scope-User": "" })).toThrow(
       expect.objectContaining({ code: "validation_failed" }),
     );
+  });
+
+  it("refuses a key that is sent in two spellings, rather than to choose one", () => {
+    for (const scoping of [on, off]) {
+      expect(read({ ...both, "X-Cognition-Scope-Project_Id": "q" }, scoping)).toThrow(
+        expect.objectContaining({
+          code: "validation_failed",
+          details: {
+            errors: [
+              { loc: ["header", "X-Cognition-Scope-Project-Id"], msg: expect.stringContaining("more than once") },
+            ],
+          },
+        }),
+      );
+    }
+  });
+
+  it("refuses a credential that was bound to no scope where scoping is on, unless it is an administrator's", () => {
+    expect(read(both, on, { scope: {}, admin: false })).toThrow(expect.objectContaining({ code: "forbidden" }));
+    expect(read(both, on, { scope: {}, admin: true })()).toEqual({ user: "ann", project_id: "p" });
+    expect(read({}, off, { scope: {}, admin: false })()).toEqual({});
   });
 
   it("is what was sent where scoping is off, and everything where nothing was", () => {
