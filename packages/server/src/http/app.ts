@@ -109,7 +109,8 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   if (name === undefined) return refuse(arrived);
   const caller = await callerOf(options.authenticate ?? authenticateNobody, name, headers);
   const scoping = options.scoping ?? { enabled: false, keys: [] };
-  const scope = SCOPELESS_ROUTES.has(name) ? undefined : scopeOf(sentHeaders(c), caller, scoping);
+  // What says nothing of a scope is told whose the credential is: figures of all scopes are not for one of them.
+  const scope = SCOPELESS_ROUTES.has(name) ? caller.scope : scopeOf(sentHeaders(c), caller, scoping);
   const admitted = { ...arrived, route: name, scope, admin: caller.admin };
   const refused = await ask(options.guards, (guard) => guard.admit?.(admitted));
   if (refused) return refused;

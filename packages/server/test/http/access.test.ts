@@ -7,6 +7,7 @@ import { accessSettings } from "../../src/http/access-settings.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
+import { metricRoutes } from "../../src/http/routes/metrics.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 
 let storage: Storage;
@@ -39,6 +40,7 @@ function build(env: Record<string, string>) {
   const app = createApp({
     handlers: {
       getReadiness: async () => ({ ready: true, reasons: [] }),
+      ...metricRoutes({ metrics: { read: async () => ({ text: "runs 1", type: "text/plain" }) } }),
       listSessions: async ({ scope }) => {
         if (scope?.["user"] === "boom") throw new Error(`lost ${env["OPENAI_API_KEY"]}`);
         const sessions = await storage.listSessions(scope ? { scope } : {});
@@ -82,6 +84,18 @@ it("a key that was made without a scope names none by its headers where scoping 
   expect(await codeOf(ask({ "X-API-Key": unbound.key, ...bob }))).toEqual([403, "forbidden"]);
   expect(await status((await keys.create({ name: "any", scope: null })).key)).toBe(200);
   expect(await status((await keys.create({ name: "admin", scope: {}, admin: true })).key)).toBe(200);
+});
+
+it("the metrics, which are those of all scopes, are not told to a key of one of them", async () => {
+  const { ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_SCOPING_ENABLED: "true" });
+  const keys = createApiKeys(storage.apiKeys);
+  const read = async (scope: Record<string, string> | null, admin = false) =>
+    ask({ "X-API-Key": (await keys.create({ name: "a", scope, admin })).key }, "/metrics");
+  expect(await codeOf(read({ user: "ann" }))).toEqual([403, "forbidden"]);
+  expect((await read({ user: "ann" }, true)).status).toBe(200);
+  expect((await read({})).status).toBe(200);
+  expect((await read(null)).status).toBe(200);
+  expect(await codeOf(ask({}, "/metrics"))).toEqual([401, "unauthorized"]);
 });
 
 it("a foreign page is refused before anybody asks who it is; refusals have the security headers too", async () => {
