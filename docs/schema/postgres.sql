@@ -92,6 +92,7 @@ create table budget_reservations (
   cost double precision not null,
   tokens bigint not null,
   expires_at bigint not null,
+  run_id text,
   FOREIGN KEY (budget_id, stretch) REFERENCES budget_usage(budget_id, stretch) ON DELETE CASCADE,
   PRIMARY KEY (id, budget_id)
 );
@@ -509,6 +510,8 @@ CREATE INDEX artifacts_by_scope ON public.artifacts USING btree (scope, pk);
 CREATE INDEX artifacts_by_session ON public.artifacts USING btree (session_id, pk);
 
 CREATE INDEX budget_reservations_by_expiry ON public.budget_reservations USING btree (budget_id, stretch, expires_at);
+
+CREATE INDEX budget_reservations_by_run ON public.budget_reservations USING btree (run_id);
 
 CREATE INDEX chat_messages_in_order ON public.chat_messages USING btree (scope, user_id, chat_id, created_at, id);
 

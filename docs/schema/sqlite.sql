@@ -73,12 +73,14 @@ CREATE TABLE budget_reservations (
   scope text not null,
   cost double precision not null,
   tokens integer not null,
-  expires_at integer not null,
+  expires_at integer not null, run_id text,
   primary key (id, budget_id),
   foreign key (budget_id, stretch) references budget_usage (budget_id, stretch) on delete cascade
 ) without rowid;
 
 CREATE INDEX budget_reservations_by_expiry on budget_reservations (budget_id, stretch, expires_at);
+
+CREATE INDEX budget_reservations_by_run on budget_reservations (run_id);
 
 CREATE TABLE budget_usage (
   budget_id text not null references budgets (id) on delete cascade,

@@ -13,6 +13,8 @@ export interface StoredBudget extends BudgetLimit {
 }
 
 export interface BudgetReservation {
+  /** Whose call it is. */
+  run_id: string;
   counts: readonly BudgetCount[];
   /** Of a model call: about what it will take. `cost` is 0 where no price is known. */
   tokens: number;
@@ -60,6 +62,11 @@ export interface BudgetStore {
   reserve(reservation: BudgetReservation): Promise<BudgetAnswer>;
   /** What it came to, in place of what was reserved. Never refused: it is spent. */
   settle(spend: BudgetSpend): Promise<void>;
+  /**
+   * What was reserved for calls of this run: before it is begun again, since nobody will settle them. One that is settled
+   * all the same, by a node that was only slow, counts as spent.
+   */
+  giveBack(run_id: string): Promise<void>;
   /**
    * Forgets what was counted of days and months that ended before then, of runs that ended before then or are gone, and of
    * sessions that are gone. What was spent stays known (`UsageStore`).

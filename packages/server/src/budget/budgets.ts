@@ -52,7 +52,7 @@ export function createBudgets(options: BudgetsOptions): Budgets {
         return { counts, timed: limits.some(({ max_seconds }) => max_seconds !== null) };
       }
 
-      return createRunBudget({ store: budgets, countsNow, now, onError });
+      return createRunBudget({ store: budgets, run_id: run.id, countsNow, now, onError });
     },
   };
 }

@@ -21,6 +21,8 @@ export interface RunBudget {
   readonly signal: AbortSignal;
   /** Why the run is being stopped, once it is. */
   readonly stopped: AppError | undefined;
+  /** Before anything else, of a run that was begun before: what it had reserved then nobody will settle. */
+  giveBack(): Promise<void>;
   /** Starts the clock. */
   begin(): Promise<void>;
   /** Before a model call. Undefined where there is no room: the signal has aborted then. */
@@ -34,7 +36,8 @@ export interface RunBudget {
 }
 
 export interface RunBudgetOptions {
-  readonly store: Pick<BudgetStore, "reserve" | "settle" | "secondsLeft">;
+  readonly store: Pick<BudgetStore, "reserve" | "settle" | "giveBack" | "secondsLeft">;
+  readonly run_id: string;
   /** The budgets that the run counts against at this moment, and whether one of them limits its time. */
   readonly countsNow: () => Promise<{ counts: readonly BudgetCount[]; timed: boolean }>;
   /** Milliseconds, never going back. */
@@ -42,12 +45,12 @@ export interface RunBudgetOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Longer than model calls take: a reservation that old was left behind by a crash. */
+/** Longer than model calls take: a reservation that old was left behind by a crash, by a run that nobody went on with. */
 const HOLD_MS = 15 * 60_000;
 /** A timer can't be set beyond; it looks again then. */
 const MAX_TIMER_MS = 3_600_000;
 
-export function createRunBudget({ store, countsNow, now, onError }: RunBudgetOptions): RunBudget {
+export function createRunBudget({ store, run_id, countsNow, now, onError }: RunBudgetOptions): RunBudget {
   const stop = new AbortController();
   let stopped: AppError | undefined;
   let countedAt = now();
@@ -62,7 +65,7 @@ export function createRunBudget({ store, countsNow, now, onError }: RunBudgetOpt
     const { counts, timed } = await countsNow();
     if (counts.length === 0) return { reservation: null, counts };
     const seconds = elapsed();
-    const answer = await store.reserve({ ...asked, counts, seconds, ttl_ms: HOLD_MS });
+    const answer = await store.reserve({ ...asked, run_id, counts, seconds, ttl_ms: HOLD_MS });
     if (!answer.ok) {
       exceed(budgetExceeded(answer, asked));
       return undefined;
@@ -111,6 +114,7 @@ export function createRunBudget({ store, countsNow, now, onError }: RunBudgetOpt
     get stopped() {
       return stopped;
     },
+    giveBack: () => store.giveBack(run_id),
     async begin() {
       countedAt = now();
       await watch();

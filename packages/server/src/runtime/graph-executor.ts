@@ -66,6 +66,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
     const agent = await openAgent(work, input);
     const usage = createUsageMeter(await usedBefore(storage, work));
     const budget = budgets.open(work.claimed.run, work.claimed.session);
+    if (work.claimed.run.attempt > 1) await budget.giveBack();
     const { usageOf, root_agent, sandbox, context, pipelined = false } = agent;
     const { mode } = work.claimed.session;
     work.lease.pipelined = pipelined;

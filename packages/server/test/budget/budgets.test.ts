@@ -197,6 +197,28 @@ it("runs of two nodes never spend more than there is, and what is left is right"
   expect(await usage.json()).toMatchObject({ total: { runs: 7 } });
 });
 
+it("what a dead node had reserved for a run does not stand in that run's way when another node goes on with it", async () => {
+  const { storage, dispose } = await memory.open();
+  const dir = createTempDir();
+  cleanups.push(() => dir.remove(), dispose);
+  const max_tokens = 100_000;
+  const [budget] = await storage.budgets.putBudgets(ann, [BudgetLimit.parse({ period: "total", max_tokens })]);
+  const { id: session_id } = await storage.createSession({ scopes: ann });
+  const message_id = crypto.randomUUID();
+  const input = { kind: "message", message_id, content: "Hello" };
+  const message = { id: message_id, role: "user" as const, content: "Hello" };
+  const { run } = await storage.createRun({ session_id, message, input });
+  await storage.claimRun({ owner: "dead", lease_ms: 1 });
+  const counts = [{ budget_id: budget?.id ?? "", stretch: "" }];
+  const call = { counts, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 900_000 };
+  await storage.budgets.reserve({ ...call, run_id: run.id, tokens: max_tokens });
+  await node(storage, dir.path);
+  const { usage, ...end } = await ended(storage, run.id);
+  expect(end).toMatchObject({ status: "succeeded", attempt: 2 });
+  const used_tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+  expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0 }]);
+});
+
 it("the guide's budgets can be set as they stand there", async () => {
   const { runtime } = await start();
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/guide/budgets.md"), "utf8");

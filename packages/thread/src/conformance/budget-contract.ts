@@ -20,7 +20,7 @@ async function open(storage: Storage, given: BudgetLimitInput, scope = ann): Pro
 }
 
 function modelCall(counts: BudgetCount[], given: Partial<BudgetReservation> = {}): BudgetReservation {
-  return { counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000, ...given };
+  return { run_id: "r", counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000, ...given };
 }
 
 const toolCall = (counts: BudgetCount[]) => modelCall(counts, { tokens: 0, steps: 0, tool_calls: 1 });
@@ -167,6 +167,40 @@ export function budgetContract(openStorage: OpenStorage): void {
       const late = { reserved_tokens: 10, used_tokens: 4, unpriced_tokens: 4 };
       expect(await budgets.listBudgets(ann)).toMatchObject([late]);
       expect(answer.ok).toBe(true);
+    });
+
+    test("what a dead node had reserved is not shown after its time, though nobody has asked for it", async ({
+      storage,
+    }) => {
+      const { budgets } = storage;
+      const counts = [await open(storage, { max_tokens: 100, max_cost: 1 })];
+      await budgets.reserve(modelCall(counts, { tokens: 60, cost: 0.5, ttl_ms: 1 }));
+      await budgets.reserve(modelCall(counts, { tokens: 5, cost: 0.25 }));
+      const left = { reserved_tokens: 5, remaining_tokens: 95, reserved_cost: 0.25, remaining_cost: 0.75 };
+      await until("the reservation to run out", async () => {
+        const [budget] = await budgets.listBudgets(ann);
+        return budget?.reserved_tokens === 65 ? undefined : (expect(budget).toMatchObject(left) ?? true);
+      });
+    });
+
+    test("what a run that is begun again had reserved is given back at once, to each budget, once", async ({
+      storage,
+      second,
+    }) => {
+      const { budgets } = storage;
+      const other = (second ? await second() : storage).budgets;
+      const wide = await open(storage, { max_tokens: 100 }, {} as typeof ann);
+      const counts = [wide, await open(storage, { max_tokens: 10 })];
+      const dead = await budgets.reserve(modelCall(counts, { run_id: "mine" }));
+      await budgets.reserve(modelCall([wide], { run_id: "another" }));
+      expect(await other.reserve(modelCall(counts, { run_id: "mine" }))).toMatchObject({ ok: false, limit: "tokens" });
+      await Promise.all([other.giveBack("mine"), budgets.giveBack("mine")]);
+      expect(await budgets.listBudgets({})).toMatchObject([{ reserved_tokens: 10 }]);
+      expect(await other.reserve(modelCall(counts, { run_id: "mine" }))).toMatchObject({ ok: true });
+      // It was not dead, only slow: what it took is counted, and nothing is given back for it.
+      const reservation = dead.ok ? dead.reservation : null;
+      await budgets.settle({ reservation, counts, tokens: 4, cost: null, seconds: 0 });
+      expect(await budgets.listBudgets(ann)).toMatchObject([{ reserved_tokens: 10, used_tokens: 4 }]);
     });
   });
 }

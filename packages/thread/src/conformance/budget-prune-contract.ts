@@ -23,7 +23,7 @@ export function budgetPruneContract(open: OpenStorage): void {
       const stretches = { day: "2020-06-14", month: "2020-05", total: "", run: run.id, session: session_id };
       const take = async (period: keyof typeof stretches) => {
         const counts: BudgetCount[] = [{ budget_id: idOf(period), stretch: stretches[period] }];
-        const call = { counts, tokens: 0, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
+        const call = { run_id: "r", counts, tokens: 0, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
         const { ok, ...answer } = await budgets.reserve(call);
         if ("reservation" in answer) {
           await budgets.settle({ reservation: answer.reservation, counts, tokens: 0, cost: 0, seconds: 0 });
@@ -58,7 +58,7 @@ export function budgetPruneContract(open: OpenStorage): void {
     test("stays while something is reserved of it", async ({ storage: { budgets } }) => {
       const [budget] = await budgets.putBudgets({}, [BudgetLimit.parse({ period: "day", max_tokens: 10 })]);
       const counts = [{ budget_id: budget?.id ?? "", stretch: "2020-01-01" }];
-      const call = { counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
+      const call = { run_id: "r", counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
       const answer = await budgets.reserve(call);
       expect(await budgets.pruneBudgetUsage(LONG_AGO)).toBe(0);
       const reservation = answer.ok ? answer.reservation : null;

@@ -33,7 +33,7 @@ function* reserveAll(ctx: SqlContext, reservation: string, asked: BudgetReservat
   return { ok: true, reservation };
 }
 
-function inOrder(counts: readonly BudgetCount[]): BudgetCount[] {
+function inOrder<T extends BudgetCount>(counts: readonly T[]): T[] {
   return counts.toSorted((a, b) => (a.budget_id < b.budget_id ? -1 : 1));
 }
 
@@ -87,7 +87,7 @@ function* remember(
   { db }: SqlContext,
   id: string,
   { budget_id, stretch }: BudgetCount,
-  { tokens, cost, ttl_ms, steps }: BudgetReservation,
+  { run_id, tokens, cost, ttl_ms, steps }: BudgetReservation,
 ): Tx<void> {
   if (steps === 0) return;
   const expires_at = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(Math.ceil(ttl_ms))}`;
@@ -101,10 +101,11 @@ function* remember(
       sql<number>`cast(${cost} as double precision)`.as("cost"),
       sql<number>`cast(${tokens} as bigint)`.as("tokens"),
       expires_at.as("expires_at"),
+      sql<string>`cast(${run_id} as text)`.as("run_id"),
     ])
     .where("budget_id", "=", budget_id)
     .where("stretch", "=", stretch);
-  const columns = ["id", "budget_id", "stretch", "scope", "cost", "tokens", "expires_at"] as const;
+  const columns = ["id", "budget_id", "stretch", "scope", "cost", "tokens", "expires_at", "run_id"] as const;
   yield* changes(db.q.insertInto("budget_reservations").columns(columns).expression(row));
 }
 
@@ -120,6 +121,20 @@ function* giveBackExpired({ db }: SqlContext, { budget_id, stretch }: BudgetCoun
   );
   for (const { tokens, cost } of expired) yield* release({ db }, { budget_id, stretch }, tokens, cost);
   return expired.length > 0;
+}
+
+export async function giveBackReserved(ctx: SqlContext, run_id: string): Promise<void> {
+  await ctx.db.transaction(() => giveBackOf(ctx, run_id));
+}
+
+function* giveBackOf({ db }: SqlContext, run_id: string): Tx<void> {
+  const left = yield* rows(
+    db.q
+      .deleteFrom("budget_reservations")
+      .where("run_id", "=", run_id)
+      .returning(["budget_id", "stretch", "tokens", "cost"]),
+  );
+  for (const { tokens, cost, ...count } of inOrder(left)) yield* release({ db }, count, tokens, cost);
 }
 
 function* release({ db }: Pick<SqlContext, "db">, at: BudgetCount, tokens: number, cost: number): Tx<void> {

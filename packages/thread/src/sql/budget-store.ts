@@ -1,8 +1,9 @@
 import type { Budget, Scope } from "@cognition/contract";
+import { sql } from "kysely";
 import type { BudgetCount, BudgetStore } from "../budget-store.ts";
 import { putBudgets } from "./budget-limits.ts";
 import { pruneBudgetUsage } from "./budget-prune.ts";
-import { reserveBudget, settleBudget } from "./budget-reserve.ts";
+import { giveBackReserved, reserveBudget, settleBudget } from "./budget-reserve.ts";
 import { type BudgetRow, type BudgetUsageRow, stretchOf, toBudget, toStoredBudget } from "./budget-row.ts";
 import type { SqlContext } from "./context.ts";
 import { definitionVersion } from "./definition-store.ts";
@@ -27,6 +28,7 @@ export function createBudgetStore(ctx: SqlContext): BudgetStore {
     limitVersion: () => definitionVersion(ctx, BUDGETS),
     reserve: (reservation) => reserveBudget(ctx, reservation),
     settle: (spend) => settleBudget(ctx, spend),
+    giveBack: (run_id) => giveBackReserved(ctx, run_id),
     pruneBudgetUsage: (before) => pruneBudgetUsage(ctx, before),
     secondsLeft: (counts) => secondsLeft(ctx, counts),
   };
@@ -44,9 +46,21 @@ async function listBudgets({ db, now }: SqlContext, scope: Scope | undefined): P
   return rows.map((row) => toBudget(row, byKey.get(keyOf(row.id, stretchOf(row, at))), at));
 }
 
+/** What a dead node has left is given back when room is looked for; until then it is only not shown. */
 function usageOf({ db }: Pick<SqlContext, "db">, rows: readonly BudgetRow[], stretches: readonly string[]) {
   const ids = rows.map(({ id }) => id);
-  return db.q.selectFrom("budget_usage").selectAll().where("budget_id", "in", ids).where("stretch", "in", stretches);
+  const expired = (sum: string) => sql`coalesce((select ${sql.raw(sum)} from budget_reservations r
+    where r.budget_id = budget_usage.budget_id and r.stretch = budget_usage.stretch
+      and r.expires_at <= (select ${sql.raw(db.dialect.nowMs)})), 0)`;
+  return db.q
+    .selectFrom("budget_usage")
+    .selectAll()
+    .select([
+      sql<number>`reserved_tokens - ${expired("cast(sum(r.tokens) as bigint)")}`.as("reserved_tokens"),
+      sql<number>`reserved_cost - ${expired("sum(r.cost)")}`.as("reserved_cost"),
+    ])
+    .where("budget_id", "in", ids)
+    .where("stretch", "in", stretches);
 }
 
 function keyOf(budget_id: BudgetUsageRow["budget_id"], stretch: string | null): string {

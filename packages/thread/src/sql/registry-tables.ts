@@ -87,4 +87,6 @@ interface BudgetReservationRow {
   cost: number;
   tokens: number;
   expires_at: number;
+  /** Null of one that a program before this column has made. */
+  run_id: string | null;
 }

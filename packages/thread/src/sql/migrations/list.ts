@@ -13,6 +13,7 @@ import { queuedRuns } from "./0012-queued-runs.ts";
 import { narrowReads } from "./0013-narrow-reads.ts";
 import { ownParents } from "./0014-own-parents.ts";
 import { deletedSessions } from "./0015-deleted-sessions.ts";
+import { reservingRuns } from "./0016-reserving-runs.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   narrowReads,
   ownParents,
   deletedSessions,
+  reservingRuns,
 ];

@@ -120,10 +120,11 @@ export async function spending({ storage, newId }: Work): Promise<void> {
   const scope = { user: newId() };
   const [budget] = await storage.budgets.putBudgets(scope, [BudgetLimit.parse({ period: "total", max_tokens: 100 })]);
   const counts = [{ budget_id: budget?.id ?? "", stretch: "" }];
-  const call = { counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
+  const call = { run_id: "r", counts, tokens: 10, cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 60_000 };
   const answer = await storage.budgets.reserve(call);
   const reservation = answer.ok ? answer.reservation : null;
   await storage.budgets.settle({ reservation, counts, tokens: 7, cost: 0, seconds: 1 });
+  await storage.budgets.giveBack("r");
   await storage.budgets.pruneBudgetUsage(new Date());
 }
 
