@@ -1,8 +1,9 @@
 import { type AddressInfo, connect, createServer } from "node:net";
-import { expect, inject, it } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../../testing/database.ts";
 import { PostgresConnections } from "../src/sql/postgres-connections.ts";
 import { openPostgres } from "../src/sql/postgres-database.ts";
+import { startSilentProxy } from "./silent-proxy.ts";
 
 /** What a server says that is being shut down. */
 function fatal(): Buffer {
@@ -78,4 +79,57 @@ it("a transaction that the server ended because the process stood still in its m
     await db.close();
     await database.drop();
   }
+});
+
+describe("a connection on which no answer comes", () => {
+  async function open(waits: { connectTimeoutMs?: number } = {}) {
+    const database = await createDatabase(inject("postgresUrl"));
+    const proxy = await startSilentProxy(database.url);
+    const db = openPostgres({ url: proxy.url, poolMin: 0, quietMs: 50, ...waits });
+    onTestFinished(async () => {
+      await db.close();
+      await proxy.close();
+      await database.drop();
+    });
+    const ask = (sql: string) => db.readAll([{ sql, params: [] }]);
+    const add = () => db.atomic([{ sql: "insert into counted values (1)", params: [] }]);
+    await db.atomic([{ sql: "create table counted (n int)", params: [] }]);
+    return { db, proxy, ask, add };
+  }
+  const lost = { code: "storage_unavailable", message: expect.stringContaining("gone dead") };
+
+  it("because the line was cut is found by asking over another one, and given up; the next call has a new one", async () => {
+    const { db, proxy, ask, add } = await open();
+    proxy.cut();
+    await expect(add()).rejects.toMatchObject(lost);
+    await add();
+    const cutInside = db.transaction(function* () {
+      yield [{ sql: "insert into counted values (1)", params: [] }];
+      proxy.cut();
+      yield [{ sql: "insert into counted values (1)", params: [] }];
+    });
+    await expect(cutInside).rejects.toMatchObject(lost);
+    expect((await ask("select count(*) as n from counted"))[0]?.rows).toEqual([{ n: 1 }]);
+  });
+
+  it("of a server that can't be asked either is given up as well", async () => {
+    const { proxy, ask, add } = await open({ connectTimeoutMs: 300 });
+    proxy.cutAll(true);
+    await expect(add()).rejects.toMatchObject(lost);
+    await expect(add()).rejects.toMatchObject({ code: "storage_unavailable" });
+    proxy.cutAll(false);
+    expect((await ask("select count(*) as n from counted"))[0]?.rows).toEqual([{ n: 0 }]);
+  });
+
+  it("because the server is at work, or waits for a lock, is waited for", async () => {
+    const { db, ask, add } = await open();
+    const [slow] = await ask("select 1 as n, pg_sleep(1.5)");
+    expect(slow?.rows).toMatchObject([{ n: 1 }]);
+    const locking = db.transaction(function* () {
+      yield [{ sql: "lock table counted in access exclusive mode", params: [] }];
+      yield [{ sql: "select pg_sleep(1.5)", params: [] }];
+    });
+    await Promise.all([locking, add(), add()]);
+    expect((await ask("select count(*) as n from counted"))[0]?.rows).toEqual([{ n: 2 }]);
+  });
 });

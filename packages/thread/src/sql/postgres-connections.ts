@@ -5,6 +5,7 @@ import { AppError } from "@cognition/contract";
 import pg from "pg";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { storageError, wasEndedIdle } from "./errors.ts";
+import { createSilentConnections, type SilentConnections } from "./silent-connections.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
 export interface ConnectionOptions {
@@ -13,6 +14,8 @@ export interface ConnectionOptions {
   poolMin?: number;
   poolMax?: number;
   connectTimeoutMs?: number;
+  /** See `createSilentConnections`. */
+  quietMs?: number;
 }
 
 /** A process stopped (SIGSTOP, a dead network) inside a transaction would hold its row locks, and so its threads, for ever. */
@@ -31,11 +34,13 @@ export class PostgresConnections {
   /** For messages: never with the password. */
   readonly where: string;
   readonly #pool: pg.Pool;
+  readonly #silent: SilentConnections;
   readonly #waitMs: number;
   readonly #names = new Map<string, string>();
   #closing: Promise<void> | undefined;
 
-  constructor({ url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...rest } = options;
     this.where = `PostgreSQL at ${describeUrl(url)}`;
     this.#waitMs = connectTimeoutMs;
     this.#pool = new pg.Pool({
@@ -53,6 +58,8 @@ export class PostgresConnections {
     this.#pool.on("error", () => undefined);
     // So would a word that still comes over one that is being thrown away: nobody asks for it any more.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
+    this.#silent = createSilentConnections({ url, answerWithinMs: connectTimeoutMs, ...rest });
+    this.#pool.on("connect", this.#silent.opened);
   }
 
   /** A connection that was lost on the way is thrown away afterwards. */
@@ -63,6 +70,7 @@ export class PostgresConnections {
       broken ??= error;
     };
     client.on("error", onError);
+    const left = this.#silent.waits(client);
     try {
       return await work(client);
     } catch (error) {
@@ -72,6 +80,7 @@ export class PostgresConnections {
       if (!isAnswer(error)) broken = error as Error;
       throw error;
     } finally {
+      left();
       client.removeListener("error", onError);
       client.release(broken);
     }
@@ -86,7 +95,7 @@ export class PostgresConnections {
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.#pool.end();
+    this.#closing ??= this.#pool.end().finally(this.#silent.close);
     await this.#closing;
   }
 

@@ -8,6 +8,8 @@ const AT_MOST_EVERY_MS = 20;
 /** PostgreSQL refuses a payload of 8,000 bytes. */
 const PAYLOAD_BYTES = 7_900;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Nobody waits for an answer here, so only the kernel can find out that the other end is gone; by itself it asks after two hours. */
+const KEEP_ALIVE_MS = 10_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
@@ -118,6 +120,7 @@ function keepListening(url: string, onNotice: (notice: string) => void): Connect
       application_name: "cognition wake-ups",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     });
     client = mine;
     mine.on("notification", ({ payload }) => onNotice(payload ?? "[]"));
