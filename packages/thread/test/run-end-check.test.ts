@@ -1,3 +1,4 @@
+import { AppError } from "@cognition/contract";
 import { HumanMessage } from "@langchain/core/messages";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -147,6 +148,33 @@ describe.each(savers)("rows of messages that somebody damages during a run, on $
       await finishRun(lease, endOf("succeeded"));
       expect(repairs).toEqual([]);
     }));
+
+  it.each(["alone", "with its last step"])(
+    "while the storage is away before they are rebuilt the run stays, and ends with them right: %s",
+    (stored) =>
+      run(async (open) => {
+        const { session_id, lease, repairs, finishRun, getRun, sayLast, list, rebuild } = await runningRun(open);
+        const { db } = open;
+        await db.atomic([statement(messages(db, session_id).set({ content: '"forged"' }).where("id", "=", "d"))]);
+        if (stored !== "alone") await sayLast("f");
+        const { transaction } = db;
+        const away = new AppError("storage_unavailable", "the connection was lost");
+        db.transaction = async (body, writer) => {
+          // Of the transactions of an end only the rebuild has no writer.
+          if (writer === undefined) throw away;
+          return transaction(body, writer);
+        };
+        await expect(finishRun(lease, endOf("succeeded"))).rejects.toBe(away);
+        db.transaction = transaction;
+        expect(await getRun(lease.run_id)).toMatchObject({ status: "running" });
+        expect(repairs).toEqual([]);
+        await finishRun(lease, endOf("succeeded"));
+        expect(await getRun(lease.run_id)).toMatchObject({ status: "succeeded" });
+        expect(repairs).toMatchObject([{ session_id, outcome: { repaired: 1 } }]);
+        expect((await list()).map(({ content }) => content)).not.toContain("forged");
+        expect(await rebuild()).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+      }),
+  );
 
   it("a run whose messages can't be rebuilt ends all the same, and that is told", () =>
     run(async (open) => {

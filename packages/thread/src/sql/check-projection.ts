@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract";
 import type { WriterLease } from "../checkpoint/lease.ts";
 import type { ProjectedRows, ShownFields } from "../checkpoint/projected-rows.ts";
 import type { RebuildReport } from "../message-store.ts";
@@ -46,7 +46,10 @@ export function requireProjected(projected: ProjectedRows, found: QueryResult | 
   }
 }
 
-/** Before the run leaves its node: whoever sees its end finds the messages right. What can't be repaired keeps no run from ending. */
+/**
+ * Before the run leaves its node: whoever sees its end finds the messages right. What can't be repaired keeps no run from
+ * ending; a storage that is away says nothing of that, and the run stays until it is back.
+ */
 export async function repairProjection(
   ctx: SqlContext,
   { projected, repaired }: WriterLease,
@@ -58,6 +61,7 @@ export async function repairProjection(
   try {
     outcome = await createMessageProjection(ctx).rebuildMessages(session_id);
   } catch (error) {
+    if (isAppError(error, "storage_unavailable", "storage_busy", "storage_closed")) throw error;
     outcome = error as Error;
   }
   // A graph that puts its messages into another order may look like damage, and the rebuild then finds none.
