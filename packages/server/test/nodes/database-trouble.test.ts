@@ -5,6 +5,7 @@ import { Client } from "pg";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createDatabase } from "../../../../testing/database.ts";
+import { startSilentProxy } from "../../../thread/test/silent-proxy.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/tool/tool.ts";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
@@ -217,6 +218,39 @@ describe("a node whose database is in trouble", { timeout: 2 * WITHIN_MS }, () =
     expect(end.status).toBe("succeeded");
     expect(effects).toEqual(["held"]);
     await checkLog(storage, id, [end]);
+  });
+
+  it("whose line to it is cut in the middle of a run: another node goes on, and it is ready again with the line", async () => {
+    const url = await newDatabase();
+    const proxy = await startSilentProxy(url);
+    onTestFinished(proxy.close);
+    const { tools, effects, open } = trackedTools();
+    const node = await startNode(proxy.url, tools, { max: 4, wait_ms: 1_000 }, 4_000);
+    const { id } = await node.createSession();
+    const { run } = await accepted(
+      node,
+      id,
+      'Use the gate tool with note="cut", then use the jot tool with note="after"',
+    );
+    await until("the tool to run", async () => effects.length === 1 || undefined, WITHIN_MS);
+    proxy.cutAll(true);
+    const other = await startNode(url, tools, { max: 4 }, 4_000);
+    await until("the node not to be ready", ready(node, 503), WITHIN_MS);
+    const end = await ended(other.storage, run.id);
+    open(); // its result comes too late
+    expect(end).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(await other.storage.listToolCalls(run.id)).toMatchObject([
+      { name: "gate", status: "unknown" },
+      { name: "jot" },
+    ]);
+    proxy.cutAll(false);
+    await until("the node to be ready", ready(node, 200), WITHIN_MS);
+    await until("the node to have let go of the run", metricsWith(node, "cognition_active_runs 0"), WITHIN_MS);
+    const { run: next } = await accepted(node, id, "Hello");
+    const last = await ended(other.storage, next.id);
+    expect(last).toMatchObject({ status: "succeeded" });
+    expect(effects).toEqual(["cut", "after"]);
+    await checkLog(other.storage, id, [end, last]);
   });
 
   it("that takes its time over every commit: runs take longer, and end", async () => {
