@@ -30,6 +30,8 @@ export interface BudgetReservation {
 export interface BudgetSpend {
   /** Of `reserve`; null to count what nothing was reserved for. */
   reservation: string | null;
+  /** It was sent before and no answer came: it counts only if the reservation is still there. */
+  again?: boolean;
   counts: readonly BudgetCount[];
   tokens: number;
   /** Null where no price is known. */

@@ -1,5 +1,5 @@
 import type { AppError } from "@cognition/contract";
-import type { BudgetCount, BudgetReservation, BudgetStore } from "@cognition/thread";
+import type { BudgetCount, BudgetReservation, BudgetSpend, BudgetStore } from "@cognition/thread";
 import { retryStorage } from "../run/retry-storage.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 
@@ -122,7 +122,7 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
     reserve: ({ tokens, cost }) => ask({ tokens, cost, steps: 1, tool_calls: 0 }),
     async settle({ reservation, counts }, spent) {
       if (counts.length === 0) return;
-      await retryStorage(undefined, () => store.settle({ reservation, counts, ...spent, seconds: 0 }));
+      await settleOnce(store, { reservation, counts, ...spent, seconds: 0 });
     },
     countToolCall: async () => (await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 1 })) !== undefined,
     async end() {
@@ -131,4 +131,14 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
       await countTime();
     },
   };
+}
+
+/** A connection may be lost before or after the commit. */
+async function settleOnce(store: Pick<BudgetStore, "settle">, spend: BudgetSpend): Promise<void> {
+  let asked = false;
+  await retryStorage(undefined, async () => {
+    const again = asked;
+    asked = true;
+    await store.settle({ ...spend, again });
+  });
 }

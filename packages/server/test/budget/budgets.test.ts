@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BudgetLimit, type BudgetLimitInput, type Run, type Scope } from "@cognition/contract";
+import { AppError, BudgetLimit, type BudgetLimitInput, type Run, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
@@ -215,6 +215,25 @@ it("what a dead node had reserved for a run does not stand in that run's way whe
   await node(storage, dir.path);
   const { usage, ...end } = await ended(storage, run.id);
   expect(end).toMatchObject({ status: "succeeded", attempt: 2 });
+  const used_tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+  expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0 }]);
+});
+
+it("what a call took is counted once, also if the answer to its counting is lost", async () => {
+  const { storage, dispose } = await memory.open();
+  const dir = createTempDir();
+  cleanups.push(() => dir.remove(), dispose);
+  let answersLost = 0;
+  const settle: Storage["budgets"]["settle"] = async (spend) => {
+    await storage.budgets.settle(spend);
+    if (spend.reservation === null || answersLost++ > 0) return;
+    throw new AppError("storage_unavailable", "the connection was lost");
+  };
+  const { engine } = await node({ ...storage, budgets: { ...storage.budgets, settle } }, dir.path);
+  await storage.budgets.putBudgets(ann, [BudgetLimit.parse({ period: "total", max_tokens: 100_000 })]);
+  const { id } = await storage.createSession({ scopes: ann });
+  const { usage } = await ended(storage, await submit({ engine } as Runtime, id, "Hello"));
+  expect(answersLost).toBe(2);
   const used_tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0 }]);
 });

@@ -153,6 +153,21 @@ export function budgetContract(openStorage: OpenStorage): void {
       expect(budget?.used_cost).toBeCloseTo(0.7);
     });
 
+    test("what is settled again because no answer came is counted once, whether or not it was done", async ({
+      storage,
+    }) => {
+      const { budgets } = storage;
+      const counts = [await open(storage, { max_tokens: 100 })];
+      for (const wasDone of [true, false]) {
+        const answer = await budgets.reserve(modelCall(counts));
+        const reservation = answer.ok ? answer.reservation : null;
+        const spend = { reservation, counts, tokens: 4, cost: 0.5, seconds: 0 };
+        if (wasDone) await budgets.settle(spend);
+        await budgets.settle({ ...spend, again: true });
+      }
+      expect(await budgets.listBudgets(ann)).toMatchObject([{ reserved_tokens: 0, used_tokens: 8, used_cost: 1 }]);
+    });
+
     test("what a dead node had reserved is given back after its time, once", async ({ storage }) => {
       const { budgets } = storage;
       const counts = [await open(storage, { max_tokens: 10 })];

@@ -177,8 +177,8 @@ export async function settleBudget(ctx: SqlContext, spend: BudgetSpend): Promise
 }
 
 /** A reservation that was given back already is not given back twice. */
-function* settle(ctx: SqlContext, { reservation, counts, tokens, cost, seconds }: BudgetSpend): Tx<void> {
-  const { db } = ctx;
+function* settle({ db }: SqlContext, spend: BudgetSpend): Tx<void> {
+  const { reservation, again = false, counts, tokens, cost, seconds } = spend;
   const held = reservation
     ? yield* rows(
         db.q
@@ -187,6 +187,7 @@ function* settle(ctx: SqlContext, { reservation, counts, tokens, cost, seconds }
           .returning(["budget_id", "stretch", "tokens", "cost"]),
       )
     : [];
+  if (again && held.length === 0) return; // it was done, and only its answer was lost
   for (const count of inOrder(counts)) {
     const own = held.find(({ budget_id }) => budget_id === count.budget_id);
     yield* changes(
