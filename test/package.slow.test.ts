@@ -35,11 +35,38 @@ describe("the packed packages", () => {
     expect(files.filter((file) => /^(src|test)\b|(?<!\.d)\.ts$|tsbuildinfo/.test(file))).toEqual([]);
   });
 
+  test.each(packages)("%s ships the licence", (name) => {
+    const file = join(installed, name, "LICENSE");
+    expect(existsSync(file) && readFileSync(file, "utf8")).toBe(readFileSync(join(root, "LICENSE"), "utf8"));
+  });
+
   test.each(packages)("%s refers only to files that it ships", (name) => {
     const missing = globSync("dist/**/*.{js,d.ts}", { cwd: join(installed, name) }).flatMap((file) =>
       missingFiles(join(installed, name, file)),
     );
     expect(missing).toEqual([]);
+  });
+
+  test("the client installs and runs on Node 20, as its README says", () => {
+    const folder = join(dir.path, "node-20");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    const node = `node-linux-${process.arch}`;
+    npm(folder, "install", "--no-audit", "--no-fund", `${node}@20`);
+    const bin = join(folder, "node_modules", node, "bin");
+    const env = { PATH: `${bin}:${process.env["PATH"]}` };
+    const tarballs = ["client", "contract"].flatMap((name) => globSync(join(dir.path, `cognition-${name}-*.tgz`)));
+    // The script runs with the Node that is first on the path, and npm refuses what says that it needs a newer one.
+    const [npmFile, npmArgs] = npmCommand("install", "--engine-strict", "--no-audit", "--no-fund", ...tarballs);
+    run(folder, npmFile === process.execPath ? join(bin, "node") : npmFile, npmArgs, { env });
+    const program = `
+      import { createClient } from "@cognition/client";
+      const fetch = async () => Response.json({ status: "ok" });
+      const { status } = await createClient({ baseUrl: "http://127.0.0.1:8000", fetch }).getHealth();
+      console.log(JSON.stringify({ status, major: process.versions.node.split(".")[0] }));
+    `;
+    const output = run(folder, join(bin, "node"), ["--input-type=module", "--eval", program]);
+    expect(JSON.parse(output)).toEqual({ status: "ok", major: "20" });
   });
 
   test("run a graph in plain Node in an empty folder, and another process goes on with its thread", () => {
@@ -89,7 +116,9 @@ describe("the packed packages", () => {
   test("npx cognition chat works in an empty folder", () => {
     const folder = join(dir.path, "project");
     mkdirSync(folder);
-    const output = run(folder, process.execPath, [...npx("cognition"), "chat"], "What tools do you have?\n");
+    const output = run(folder, process.execPath, [...npx("cognition"), "chat"], {
+      input: "What tools do you have?\n",
+    });
     expect(output).toContain("write_file");
   });
 });
@@ -137,8 +166,12 @@ async function runProgramAsync(source: string): Promise<string> {
 }
 
 function npm(cwd: string, ...args: string[]): string {
+  return run(cwd, ...npmCommand(...args));
+}
+
+function npmCommand(...args: string[]): [file: string, args: string[]] {
   const cli = process.env["npm_execpath"];
-  return cli ? run(cwd, process.execPath, [cli, ...args]) : run(cwd, "npm", args);
+  return cli ? [process.execPath, [cli, ...args]] : ["npm", args];
 }
 
 /** Without what an outer npm has put into the environment: it would make the inner one work in the outer's folder. */
@@ -147,10 +180,15 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
 }
 
-function run(cwd: string, file: string, args: string[], input = ""): string {
+function run(
+  cwd: string,
+  file: string,
+  args: string[],
+  { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
+): string {
   const { status, stdout, stderr, error } = spawnSync(file, args, {
     cwd,
-    env: cleanEnvironment(),
+    env: { ...cleanEnvironment(), ...env },
     encoding: "utf8",
     input,
   });
