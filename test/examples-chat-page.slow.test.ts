@@ -18,8 +18,8 @@ let faults: string[];
 let server: { url: string; origin: string };
 const running: RunningCli[] = [];
 
-async function serve(port: string): Promise<void> {
-  const env = { COGNITION_CORS_ORIGINS: server.origin, COGNITION_SSE_RETRY_INTERVAL: "200" };
+async function serve(port: string, more: Record<string, string> = {}): Promise<void> {
+  const env = { COGNITION_CORS_ORIGINS: server.origin, COGNITION_SSE_RETRY_INTERVAL: "200", ...more };
   const served = await startServe(["--quiet", "--port", port], { cwd: dir.path, env });
   running.push(served);
   server.url = served.url;
@@ -88,6 +88,7 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await send("Run the command: echo approved");
     await state("waiting for you");
     await page.reload();
+    await state("waiting for you");
     await page.click(".question button:text('approve')");
     await state("succeeded");
     expect((await texts("tool")).at(-1)).toContain("approved");
@@ -121,5 +122,51 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await send("Say that you are back");
     await state("succeeded");
     expect(faults).toEqual([]);
+  });
+
+  const cannotBegin = async (reason: RegExp) => {
+    await expect.poll(() => page.textContent("#state"), { timeout: 120_000, interval: 50 }).toMatch(reason);
+    // What is typed now would have nowhere to go.
+    expect(await page.isDisabled("button[type=submit]")).toBe(true);
+    expect(faults).toEqual([]);
+  };
+
+  test("a server that is away is named, and what to look at", async () => {
+    await kill(running[1] as RunningCli);
+    await open();
+    await cannotBegin(
+      new RegExp(`^server_unreachable: ${server.url}.* running.*COGNITION_CORS_ORIGINS=${server.origin}`),
+    );
+  });
+
+  test("a server that does not know the page's origin is no server that says nothing", async () => {
+    await serve("0", { COGNITION_CORS_ORIGINS: "http://127.0.0.1:1" });
+    await open();
+    await cannotBegin(new RegExp(`COGNITION_CORS_ORIGINS=${server.origin}`));
+  });
+
+  test.each([
+    ["wants a key", { COGNITION_AUTH_MODE: "api_key" }, /^unauthorized: .*apiKey/],
+    ["wants to know for whom", { COGNITION_SCOPING_ENABLED: "true" }, /^scope_required: .*X-Cognition-Scope-User/],
+    [
+      "takes no more requests",
+      { COGNITION_RATE_LIMIT_PER_SECOND: "0.01", COGNITION_RATE_LIMIT_BURST: "1" },
+      /^rate_limited: /,
+    ],
+  ])("a server that %s says so on the page", async (_, env, reason) => {
+    await serve("0", env);
+    await open();
+    await cannotBegin(reason);
+  });
+
+  test("a conversation that is not there is said, and how to begin another", async () => {
+    await open(crypto.randomUUID());
+    await cannotBegin(/^session_not_found: .*address/);
+  });
+
+  test("an address of a server that is none is said", async () => {
+    server.url = "localhost:8000";
+    await open();
+    await cannotBegin(/^validation_failed: .*http:\/\//);
   });
 });

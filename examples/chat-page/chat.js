@@ -2,11 +2,14 @@ import { createClient } from "@cognition/client";
 import { createView } from "./view.js";
 
 const byId = (id) => document.getElementById(id);
-const client = createClient({ baseUrl: new URLSearchParams(location.search).get("server") ?? "http://127.0.0.1:8000" });
+const baseUrl = new URLSearchParams(location.search).get("server") ?? "http://127.0.0.1:8000";
+// Not tried again in silence: whoever looks at the page is told at once, and can reload it. Streams reconnect all the same.
+const client = createClient({ baseUrl, retries: 0 });
 const view = createView(byId("log"));
 const say = (text) => {
   byId("state").textContent = text;
 };
+const sayError = (error) => say(`${error.code ?? "error"}: ${error.message}`);
 
 const textOf = (content) => (typeof content === "string" ? content : content.map(({ text }) => text ?? "").join(""));
 
@@ -68,7 +71,7 @@ async function follow(stream) {
     if (last?.event === "interrupt") ask(last.data.interrupts);
     say(last?.event === "interrupt" ? "waiting for you" : (last?.data.status ?? ""));
   } catch (error) {
-    say(`${error.code ?? "error"}: ${error.message}`);
+    sayError(error);
   }
   byId("stop").disabled = true;
 }
@@ -80,11 +83,30 @@ byId("form").onsubmit = (submitted) => {
   view.set(crypto.randomUUID(), "user", text);
   void follow(client.sendMessage(session.id, text));
 };
-byId("stop").onclick = () => client.abortSession(session.id);
+byId("stop").onclick = () => client.abortSession(session.id).catch(sayError);
 
-const session = await openSession();
-await showHistory();
-const { approvals } = await client.listApprovals({ session_id: session.id });
-if (approvals.length > 0) ask(approvals);
-else if (session.active_run_id) await follow(client.followRun(session.id, session.active_run_id));
-document.body.dataset.ready = "true";
+/** What the person in front of the page can do about it, where the error itself can't know. */
+const ADVICE = {
+  // A browser tells a page nothing of why it was refused.
+  server_unreachable: `Is the server running, and was it started with COGNITION_CORS_ORIGINS=${location.origin}?`,
+  session_not_found: "Remove what follows # in the address to begin a new conversation.",
+  unauthorized: "Give createClient in chat.js an apiKey or a token.",
+  scope_required: "Give createClient in chat.js a scope.",
+};
+
+let session;
+try {
+  say(`connecting to ${baseUrl} …`);
+  session = await openSession();
+  await showHistory();
+  const { approvals } = await client.listApprovals({ session_id: session.id });
+  say("");
+  byId("send").disabled = false;
+  if (approvals.length > 0) {
+    ask(approvals);
+    say("waiting for you");
+  } else if (session.active_run_id) void follow(client.followRun(session.id, session.active_run_id));
+  document.body.dataset.ready = "true";
+} catch (error) {
+  sayError({ code: error.code, message: [error.message, ADVICE[error.code]].filter(Boolean).join(" ") });
+}
