@@ -37,6 +37,8 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
     const careful = "---\nname: careful\ndescription: Asks.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
     writeFileSync(join(dir.path, ".cognition/agents/careful.md"), careful);
+    const strict = careful.replace("careful", "strict").replace("true", "{allowed_decisions: [edit, reject]}");
+    writeFileSync(join(dir.path, ".cognition/agents/strict.md"), strict);
     const pages = startExample("chat-page/serve-page.ts", ["--port", "0"]);
     running.push(pages);
     await pages.until(/chat page is on \S+\n/);
@@ -92,6 +94,19 @@ describe.skipIf(!browser)("the chat page, in a browser", () => {
     await page.click(".question button:text('approve')");
     await state("succeeded");
     expect((await texts("tool")).at(-1)).toContain("approved");
+    expect(faults).toEqual([]);
+  });
+
+  test("only what the agent lets be decided is offered", async () => {
+    const client = createClient({ baseUrl: server.url });
+    const { id } = await client.createSession({ agent_name: "strict" });
+    await open(id);
+    await page.waitForSelector("[data-ready]");
+    await send("Run the command: echo refused");
+    await state("waiting for you");
+    expect(await page.locator(".question button").allTextContents()).toEqual(["reject"]);
+    await page.click(".question button");
+    await state("succeeded");
     expect(faults).toEqual([]);
   });
 

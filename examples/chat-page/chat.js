@@ -46,12 +46,15 @@ function show({ id, event, data }) {
   }
 }
 
-/** One question for each tool call that waits; the run goes on when all of them are answered. */
+/** One question for each that waits; the run goes on when all of them are answered. The agent's definition says what may be answered. */
 function ask(interrupts) {
   const decisions = [];
-  for (const { id, tool_name, args } of interrupts) {
-    view.ask(id, `May I call ${tool_name} ${JSON.stringify(args)}?`, ["approve", "reject"], (type) => {
-      decisions.push({ id, type });
+  for (const { id, tool_name, args, value, allowed_decisions } of interrupts) {
+    const question = tool_name ? `May I call ${tool_name} ${JSON.stringify(args)}?` : JSON.stringify(value);
+    const wanted = allowed_decisions.includes("approve") ? ["approve", "reject"] : ["respond", "reject"];
+    const offered = wanted.filter((type) => allowed_decisions.includes(type));
+    view.ask(id, question, offered, (type) => {
+      decisions.push(type === "respond" ? { id, type, value: prompt(question) ?? "" } : { id, type });
       if (decisions.length === interrupts.length) void follow(client.resumeAndFollow(session.id, { decisions }));
     });
   }
