@@ -4,6 +4,7 @@ import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Result } from "../examples/batch-worker/results-file.ts";
 import { type RunningCli, type Served, startServe } from "../packages/cli/test/cli-process.ts";
+import { freePort } from "../testing/free-port.ts";
 import { startExample } from "../testing/start-example.ts";
 import { createTempDir, type TempDir } from "../testing/temp-dir.ts";
 
@@ -95,4 +96,15 @@ test("a batch is done once, though its worker and its server are killed in the m
   expect(await again.exited).toBe(0);
   expect(again.seen()).toContain(`0 jobs to do, ${JOBS} done before`);
   expect(lines("booked.txt")).toEqual(booked);
+});
+
+test("a worker whose server is not there yet says that it waits for it", async () => {
+  const port = String(await freePort());
+  const args = ["--server", `http://127.0.0.1:${port}`, "--jobs", at("jobs.txt"), "--results", at("results.jsonl")];
+  const worker = startExample("batch-worker/batch-worker.ts", args);
+  running.push(worker);
+  await worker.until(/127\.0\.0\.1:\d+ can't be reached: .*; waiting for it/);
+  running.push(await startServe(["--quiet", "--port", port], { cwd: dir.path }));
+  expect(await worker.exited, worker.seen()).toBe(0);
+  expect(lines("results.jsonl")).toHaveLength(JOBS);
 });

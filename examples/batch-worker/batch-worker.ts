@@ -51,5 +51,11 @@ async function workOff(): Promise<void> {
 }
 
 console.log(`${waiting.length} jobs to do, ${results.done.size} done before`);
+// Minutes of silence would look like a worker that hangs.
+await createClient({ baseUrl: values.server, retries: 0 })
+  .getReadiness()
+  .catch(({ message }: Error) => {
+    console.log(`${message}; waiting for it`);
+  });
 await Promise.all(Array.from({ length: Number(values["at-once"]) }, workOff));
 console.log("all done");
