@@ -47,26 +47,37 @@ describe("the packed packages", () => {
     expect(missing).toEqual([]);
   });
 
-  test("the client installs and runs on Node 20, as its README says", () => {
+  describe("on Node 20", () => {
     const folder = join(dir.path, "node-20");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-    const node = `node-linux-${process.arch}`;
-    npm(folder, "install", "--no-audit", "--no-fund", `${node}@20`);
-    const bin = join(folder, "node_modules", node, "bin");
-    const env = { PATH: `${bin}:${process.env["PATH"]}` };
-    const tarballs = ["client", "contract"].flatMap((name) => globSync(join(dir.path, `cognition-${name}-*.tgz`)));
-    // The script runs with the Node that is first on the path, and npm refuses what says that it needs a newer one.
-    const [npmFile, npmArgs] = npmCommand("install", "--engine-strict", "--no-audit", "--no-fund", ...tarballs);
-    run(folder, npmFile === process.execPath ? join(bin, "node") : npmFile, npmArgs, { env });
-    const program = `
-      import { createClient } from "@cognition/client";
-      const fetch = async () => Response.json({ status: "ok" });
-      const { status } = await createClient({ baseUrl: "http://127.0.0.1:8000", fetch }).getHealth();
-      console.log(JSON.stringify({ status, major: process.versions.node.split(".")[0] }));
-    `;
-    const output = run(folder, join(bin, "node"), ["--input-type=module", "--eval", program]);
-    expect(JSON.parse(output)).toEqual({ status: "ok", major: "20" });
+    const bin = join(folder, "node_modules", `node-linux-${process.arch}`, "bin");
+    const node = join(bin, "node");
+    beforeAll(() => {
+      mkdirSync(folder);
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+      npm(folder, "install", "--no-audit", "--no-fund", `node-linux-${process.arch}@20`);
+    });
+
+    test("the client installs and runs, as its README says", () => {
+      const tarballs = ["client", "contract"].flatMap((name) => globSync(join(dir.path, `cognition-${name}-*.tgz`)));
+      // Run by that Node itself, npm refuses what says that it needs a newer one.
+      const [file, args] = npmCommand("install", "--engine-strict", "--no-audit", "--no-fund", ...tarballs);
+      const env = { PATH: `${bin}:${process.env["PATH"]}` };
+      run(folder, file === process.execPath ? node : file, args, { env });
+      const program = `
+        import { createClient } from "@cognition/client";
+        const fetch = async () => Response.json({ status: "ok" });
+        const { status } = await createClient({ baseUrl: "http://127.0.0.1:8000", fetch }).getHealth();
+        console.log(JSON.stringify({ status, major: process.versions.node.split(".")[0] }));
+      `;
+      const output = run(folder, node, ["--input-type=module", "--eval", program]);
+      expect(JSON.parse(output)).toEqual({ status: "ok", major: "20" });
+    });
+
+    test("npx cognition says which Node it needs", () => {
+      const { status, stderr } = spawnSync(node, [...npx("cognition"), "chat"], { cwd: folder, encoding: "utf8" });
+      expect(stderr).toMatch(/^cognition needs Node 22\.18 or newer; this is 20\.\d+\.\d+\.\n$/);
+      expect(status).toBe(2);
+    });
   });
 
   test("run a graph in plain Node in an empty folder, and another process goes on with its thread", () => {

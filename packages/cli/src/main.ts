@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+// As a whole: an older Node does not get past the import of a name that it lacks.
+import module from "node:module";
 import { setFlagsFromString } from "node:v8";
 
 // Nothing but this file is loaded by an older Node: what it lacks would otherwise be named before we can say so.
@@ -17,7 +18,7 @@ process.on("warning", (warning) => {
 
 // At its end Node waits for V8's compiling threads, and one of these may wait for a garbage collection that never comes.
 setFlagsFromString("--no-concurrent-sparkplug");
-enableCompileCache(); // what was compiled at the last start need not be again
+module.enableCompileCache(); // what was compiled at the last start need not be again
 const [{ runCommand }, { openProcess }] = await Promise.all([import("./run-command.ts"), import("./open-process.ts")]);
 const code = await openProcess(process, (context) => runCommand(process.argv.slice(2), context));
 // A thread of a library that is still busy must not keep the command; what was written must still get out.
