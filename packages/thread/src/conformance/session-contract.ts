@@ -4,6 +4,7 @@ import type { Storage } from "../storage.ts";
 import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
 import { nulIdContract } from "./nul-id-contract.ts";
 import { ODD_TEXTS } from "./odd-text.ts";
+import { oddValueContract } from "./odd-value-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { scopeValueContract } from "./scope-value-contract.ts";
 import { sessionDeletionContract } from "./session-deletion-contract.ts";
@@ -19,6 +20,7 @@ export function sessionContract(open: OpenStorage): void {
   nulIdContract(open);
   scopeValueContract(open);
   unknownFilterContract(open);
+  oddValueContract(open);
 }
 
 function createSessionContract(open: OpenStorage): void {

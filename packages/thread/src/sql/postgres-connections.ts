@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract";
 import pg from "pg";
+import { requireBindable } from "./bindable.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { storageError, wasEndedIdle } from "./errors.ts";
 import { createSilentConnections, type SilentConnections } from "./silent-connections.ts";
@@ -88,6 +89,7 @@ export class PostgresConnections {
 
   /** With a text of its own for the statement, its parameters may differ too. */
   query({ prepare, ...statement }: Statement, text?: string, params: readonly SqlValue[] = statement.params): Query {
+    requireBindable(params);
     const sql = text ?? placeholders(postgresDialect, withText(statement.with, statement.sql));
     const values = statement.with || isInsert(statement.sql) ? params : params.map(findable);
     const config: pg.QueryConfig = { text: sql, values: values as SqlValue[] };

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { requireBindable } from "./bindable.ts";
 import { storageError } from "./errors.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
@@ -39,6 +40,7 @@ export class SqliteConnection {
   }
 
   run({ sql, params, requireRow }: Statement): QueryResult {
+    requireBindable(params);
     const { statement, reads } = this.#prepare(sql);
     let result: QueryResult;
     if (reads) {
