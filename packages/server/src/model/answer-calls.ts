@@ -59,7 +59,7 @@ export class AnswerCalls {
     const unusable: UnusableCall[] = [];
     const taken = new Set<string>();
     for (const call of this.#calls) {
-      const id = isFit(call.id) && !taken.has(call.id) ? call.id : `call_${randomUUID()}`;
+      const id = isFit(call.id) && !taken.has(call.id) ? call.id : newId();
       taken.add(id);
       const { name, args, reason } = judge(call, cut);
       if (reason === undefined) usable.push({ type: "tool_call", id, name, args });
@@ -87,6 +87,11 @@ export class AnswerCalls {
     this.#calls.push(call);
     return call;
   }
+}
+
+/** Without the dashes, which would make it longer than the 40 characters that OpenAI takes. */
+function newId(): string {
+  return `call_${randomUUID().replaceAll("-", "")}`;
 }
 
 type Judged = { name: string; args: Record<string, unknown>; reason?: string };
