@@ -6,16 +6,16 @@ import type {
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { fitMessages } from "./fit-messages.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import type { ProviderKind } from "./provider-kind.ts";
 import type { Timeouts } from "./timeouts.ts";
-import { fitToolResults } from "./tool-results.ts";
 
 /** One provider with one model, ready to be called. */
 export interface ModelSource {
   readonly provider: ProviderDefinition;
   readonly model: string;
-  readonly kind: Pick<ProviderKind, "endOf" | "countsAreTotals" | "takesInResult">;
+  readonly kind: Pick<ProviderKind, "endOf" | "countsAreTotals" | "fitBlock">;
   readonly chat: BaseChatModel;
   readonly breaker: CircuitBreaker;
   readonly timeouts: Timeouts;
@@ -30,12 +30,12 @@ export interface SourceCallOptions extends BaseChatModelCallOptions {
  * answer is known only now. No callbacks are passed: a piece is told to listeners once it is certain to be kept.
  */
 export function openSource(
-  { chat, kind }: ModelSource,
+  { chat, kind, provider }: ModelSource,
   conversation: readonly BaseMessage[],
   options: SourceCallOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ChatGenerationChunk> {
-  const messages = kind.takesInResult ? fitToolResults(conversation, kind.takesInResult) : [...conversation];
+  const messages = fitMessages(conversation, provider, kind.fitBlock);
   const { tools, ...rest } = options;
   const call = { ...rest, signal };
   if (!tools?.length) return chat._streamResponseChunks(messages, call);

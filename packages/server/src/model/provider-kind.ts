@@ -1,11 +1,11 @@
 import { AppError } from "@cognition/contract";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import type { FitBlock } from "./fit-messages.ts";
 import { anthropicKind } from "./kind/anthropic-kind.ts";
 import { openaiCompatibleKind, openaiKind } from "./kind/openai-kind.ts";
 import { bedrockKind, googleKind, ollamaKind } from "./kind/optional-kinds.ts";
 import type { ModelParameters } from "./select-model.ts";
-import type { TakesBlock } from "./tool-results.ts";
 
 /** What a kind needs to make its chat model. Everything is passed, so that no package reads the environment for itself. */
 export interface ModelFields {
@@ -31,8 +31,8 @@ export interface ProviderKind {
   readonly endOf?: (chunk: ChatGenerationChunk) => string | undefined;
   /** Whether a later piece's count of output tokens replaces the earlier ones rather than adding to them. */
   readonly countsAreTotals?: boolean;
-  /** What of a tool's result it can be sent; all of it where that is not known. */
-  readonly takesInResult?: TakesBlock;
+  /** The form in which it is sent what users and tools give; as it came where its forms are not known. */
+  readonly fitBlock?: FitBlock;
 }
 
 const KINDS: readonly ProviderKind[] = [

@@ -1,11 +1,5 @@
 import type { ProviderKind } from "../provider-kind.ts";
-import { isTextBlock } from "../tool-results.ts";
-
-/** By the type of a block: the kinds of data that may be a part of a tool's result. */
-const TAKEN: Readonly<Record<string, ReadonlySet<string>>> = {
-  image: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
-  file: new Set(["application/pdf", "text/plain"]),
-};
+import { fitAnthropicBlock } from "./anthropic-blocks.ts";
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
 
@@ -33,10 +27,5 @@ export const anthropicKind: ProviderKind = {
   },
   // `message_delta` carries the whole count; the first event's is already in it.
   countsAreTotals: true,
-  takesInResult: (block) => {
-    if (block.type === "text") return isTextBlock(block);
-    const { mimeType } = block;
-    // A block in the provider's own form names its kind elsewhere; whoever made it knows what is taken.
-    return typeof mimeType !== "string" || (TAKEN[block.type]?.has(mimeType) ?? false);
-  },
+  fitBlock: fitAnthropicBlock,
 };

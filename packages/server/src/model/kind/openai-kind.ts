@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { ModelFields, ProviderKind } from "../provider-kind.ts";
-import { isTextBlock } from "../tool-results.ts";
+import { fitCompatibleBlock, fitOpenAIBlock } from "./openai-blocks.ts";
 
 const OPENAI_URL = "https://api.openai.com/v1";
 
@@ -51,8 +51,7 @@ export const openaiKind: ProviderKind = {
   defaultKeyEnv: "OPENAI_API_KEY",
   load,
   endOf,
-  // Chat Completions has nothing else for a tool's result.
-  takesInResult: isTextBlock,
+  fitBlock: fitOpenAIBlock,
 };
 
 /** Any server with OpenAI's Chat Completions under its own `base_url`. */
@@ -62,6 +61,5 @@ export const openaiCompatibleKind: ProviderKind = {
   defaultKeyEnv: null,
   load,
   endOf,
-  // Some of them take images as they do in a user's message.
-  takesInResult: (block) => isTextBlock(block) || block.type === "image_url",
+  fitBlock: fitCompatibleBlock,
 };

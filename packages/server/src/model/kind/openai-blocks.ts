@@ -1,0 +1,71 @@
+import type { ContentBlock } from "@cognition/contract";
+import { type FitBlock, isTextBlock } from "../fit-messages.ts";
+import { type Media, readMedia } from "../media.ts";
+
+const IMAGES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+const PDF = "application/pdf";
+const SOUNDS: Readonly<Record<string, string>> = {
+  "audio/wav": "audio/wav",
+  "audio/x-wav": "audio/wav",
+  "audio/mp3": "audio/mp3",
+  "audio/mpeg": "audio/mp3",
+};
+
+export const fitOpenAIBlock: FitBlock = (block, place) => {
+  if (isTextBlock(block)) return plainText(block);
+  // Chat Completions has nothing else for a tool's result.
+  return place === "result" ? undefined : fitMedia(block);
+};
+
+/** As above for what all servers of the protocol know; each may take more, and pictures in a tool's result. */
+export const fitCompatibleBlock: FitBlock = (block, place) => {
+  if (isTextBlock(block)) return block;
+  if (place === "result") return block.type === "image_url" ? block : undefined;
+  return block.type === "text" ? undefined : (fitMedia(block) ?? (readMedia(block) ? undefined : block));
+};
+
+/** Others have more in a block of text (Anthropic's mark for its cache), and OpenAI refuses a field that it does not know. */
+function plainText(block: ContentBlock): ContentBlock {
+  return "cache_control" in block || "citations" in block ? { type: "text", text: block["text"] } : block;
+}
+
+/** In the forms that its package knows for both of OpenAI's protocols. */
+function fitMedia(block: ContentBlock): ContentBlock | undefined {
+  const media = readMedia(block);
+  if (!media) return undefined;
+  if (media.kind === "image") return block.type === "image_url" && isImage(media) ? asObject(block) : imageOf(media);
+  if (media.kind === "audio") return soundOf(media);
+  return fileOf(media, "file" in block);
+}
+
+function isImage({ mime, data, url }: Media): boolean {
+  return url !== undefined || (data !== undefined && IMAGES.has(mime ?? ""));
+}
+
+/** Some give the address where the protocol has an object with it. */
+function asObject(block: ContentBlock): ContentBlock {
+  return typeof block["image_url"] === "string" ? { ...block, image_url: { url: block["image_url"] } } : block;
+}
+
+function imageOf({ mime = "image/jpeg", data, url }: Media): ContentBlock | undefined {
+  if (url !== undefined) return { type: "image_url", image_url: { url } };
+  if (data === undefined || !IMAGES.has(mime)) return undefined;
+  return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` } };
+}
+
+function soundOf({ mime = "", data }: Media): ContentBlock | undefined {
+  const mime_type = Object.hasOwn(SOUNDS, mime) ? SOUNDS[mime] : undefined;
+  return data === undefined || !mime_type ? undefined : { type: "audio", source_type: "base64", mime_type, data };
+}
+
+/** Of other kinds only PDF is taken everywhere; `own`: who uses OpenAI's own form knows what the model takes. */
+function fileOf({ mime = PDF, data, text, file_id, name }: Media, own: boolean): ContentBlock | undefined {
+  if (file_id !== undefined) return { type: "file", source_type: "id", id: file_id };
+  if (mime.startsWith("text/") && !own) {
+    const said = text ?? (data && Buffer.from(data, "base64").toString());
+    return said?.trim() ? { type: "text", text: said } : undefined;
+  }
+  if (data === undefined || (mime !== PDF && !own)) return undefined;
+  const metadata = { filename: name ?? "file.pdf" };
+  return { type: "file", source_type: "base64", mime_type: mime, data, metadata };
+}

@@ -1,0 +1,224 @@
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { anthropic } from "./anthropic-server.ts";
+import { openai } from "./openai-server.ts";
+import { modelOf, PROTOCOLS, type Protocol, provider, registry } from "./providers.ts";
+import { openScriptedServer, type ScriptedServer } from "./scripted-server.ts";
+
+const [OPENAI, ANTHROPIC] = PROTOCOLS as readonly [Protocol, Protocol];
+const PING = {
+  type: "function",
+  function: { name: "ping", description: "p", parameters: { type: "object", properties: {} } },
+};
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await openScriptedServer();
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+/** What a provider of the protocol answers to the conversation, and what it was sent of it. */
+async function ask(protocol: Protocol, conversation: BaseMessage[], more = {}) {
+  const model = await modelOf(registry([provider(protocol, server.url, more)]));
+  const answer = (await model.bindTools?.([PING])?.invoke(conversation)) as AIMessage;
+  return { answer, body: server.requests.at(-1)?.body as { messages: Record<string, unknown>[]; system?: unknown } };
+}
+
+describe("a thread that goes on with another provider", () => {
+  const question = new HumanMessage("Ping it");
+
+  test("from Anthropic to OpenAI: what was said and called, without thoughts, places and signatures", async () => {
+    server.script(
+      anthropic.stream(
+        anthropic.start(),
+        ...anthropic.thinkingBlock(0, "Hmm."),
+        anthropic.block(1, { type: "redacted_thinking", data: "c2VjcmV0" }),
+        ...anthropic.textBlock(2, "I ", "ping."),
+        ...anthropic.toolBlock(3, "toolu_1", "ping", "{}"),
+        ...anthropic.end(5, "tool_use"),
+      ),
+      anthropic.stream(
+        anthropic.start(),
+        ...anthropic.thinkingBlock(0, "Again."),
+        ...anthropic.toolBlock(1, "toolu_2", "ping", "{}"),
+        ...anthropic.end(5, "tool_use"),
+      ),
+      openai.says("ok"),
+    );
+    const first: BaseMessage[] = [question, (await ask(ANTHROPIC, [question])).answer];
+    first.push(new ToolMessage({ tool_call_id: "toolu_1", content: "pong" }));
+    const second: BaseMessage[] = [...first, (await ask(ANTHROPIC, first)).answer];
+    second.push(new ToolMessage({ tool_call_id: "toolu_2", content: "pong" }));
+    const { body } = await ask(OPENAI, second);
+    const call = (id: string) => ({ id, type: "function", function: { name: "ping", arguments: "{}" } });
+    expect(body.messages).toEqual([
+      { role: "user", content: "Ping it" },
+      { role: "assistant", content: "I ping.", tool_calls: [call("toolu_1")] },
+      { role: "tool", tool_call_id: "toolu_1", content: "pong" },
+      { role: "assistant", content: "", tool_calls: [call("toolu_2")] },
+      { role: "tool", tool_call_id: "toolu_2", content: "pong" },
+    ]);
+  });
+
+  test("back to the provider that gave it, an answer is as it was given", async () => {
+    server.script(
+      anthropic.stream(
+        anthropic.start(),
+        ...anthropic.thinkingBlock(0, "Hmm."),
+        ...anthropic.textBlock(1, "Hello"),
+        ...anthropic.end(5),
+      ),
+      anthropic.says("ok"),
+    );
+    const { answer } = await ask(ANTHROPIC, [question]);
+    const { body } = await ask(ANTHROPIC, [question, answer, new HumanMessage("More")]);
+    expect(body.messages[1]).toEqual({
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hmm.", signature: "c2ln" },
+        { type: "text", text: "Hello" },
+      ],
+    });
+  });
+
+  test("to another server of the same protocol go no thoughts: it did not sign them", async () => {
+    server.script(
+      anthropic.stream(
+        anthropic.start(),
+        ...anthropic.thinkingBlock(0, "Hmm."),
+        ...anthropic.textBlock(1, "Hello"),
+        ...anthropic.end(5),
+      ),
+      anthropic.says("ok"),
+    );
+    const { answer } = await ask(ANTHROPIC, [question], { id: "gateway" });
+    const { body } = await ask(ANTHROPIC, [question, answer, new HumanMessage("More")]);
+    expect(body.messages[1]).toEqual({ role: "assistant", content: "Hello" });
+  });
+
+  test("from a server of the OpenAI protocol to Anthropic: ids and names in the letters that it takes", async () => {
+    const long = `call_${"x".repeat(60)}`;
+    server.script(
+      openai.stream(
+        openai.start,
+        openai.text("\n"),
+        openai.toolStart(0, "functions.ping:0", "ping"),
+        openai.toolArgs(0, "{}"),
+        openai.toolStart(1, long, "functions.ping"),
+        openai.toolArgs(1, "{}"),
+        openai.finish("tool_calls"),
+        openai.done,
+      ),
+      anthropic.says("ok"),
+    );
+    const { answer } = await ask(OPENAI, [question]);
+    const results = ["functions.ping:0", long].map((id) => new ToolMessage({ tool_call_id: id, content: "pong" }));
+    const { body } = await ask(ANTHROPIC, [question, answer, ...results]);
+    const [, said, result] = body.messages as { content: Record<string, unknown>[] }[];
+    expect(said?.content.map(({ type, name }) => [type, name])).toEqual([
+      ["tool_use", "ping"],
+      ["tool_use", "functions_ping"],
+    ]);
+    const ids = said?.content.map(({ id }) => id) ?? [];
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/);
+    expect(new Set(ids).size).toBe(2);
+    expect(result?.content.map(({ tool_use_id }) => tool_use_id)).toEqual(ids);
+  });
+
+  test("an answer of another provider that says nothing is left out: an empty one is refused", async () => {
+    server.script(anthropic.says("ok"));
+    const empty = new AIMessage({ content: [{ type: "reasoning", reasoning: "Hmm." }] });
+    const { body } = await ask(ANTHROPIC, [question, empty, new HumanMessage("Well?")]);
+    expect(body.messages.map(({ role }) => role)).toEqual(["user", "user"]);
+  });
+
+  test("Anthropic's marks for its cache do not reach OpenAI", async () => {
+    server.script(openai.says("ok"));
+    const cache_control = { type: "ephemeral" };
+    const system = new SystemMessage({ content: [{ type: "text", text: "Be kind.", cache_control }] });
+    const { body } = await ask(OPENAI, [system, new HumanMessage("hi")]);
+    expect(JSON.stringify(body.messages)).not.toContain("cache_control");
+    expect(JSON.stringify(body.messages)).toContain("Be kind.");
+  });
+});
+
+describe("what a user sends is in the form of the provider that is called", () => {
+  const data = "iVBORw0KGgo=";
+  const pdf = "JVBERi0xLjQ=";
+  const image = `data:image/png;base64,${data}`;
+  const IMAGES = [
+    { type: "image_url", image_url: { url: image } },
+    { type: "image_url", image_url: image },
+    { type: "input_image", image_url: image },
+    { type: "image", source: { type: "base64", media_type: "image/png", data } },
+    { type: "image", source_type: "base64", mime_type: "image/png", data },
+    { type: "image", mimeType: "image/png", data },
+  ];
+  const FILES = [
+    { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${pdf}` } },
+    { type: "input_file", filename: "a.pdf", file_data: `data:application/pdf;base64,${pdf}` },
+    { type: "document", title: "a.pdf", source: { type: "base64", media_type: "application/pdf", data: pdf } },
+    { type: "file", source_type: "base64", mime_type: "application/pdf", data: pdf, metadata: { filename: "a.pdf" } },
+    { type: "file", mimeType: "application/pdf", data: pdf, metadata: { filename: "a.pdf" } },
+  ];
+
+  async function sent(protocol: Protocol, content: object[]): Promise<unknown> {
+    server.script(protocol.says("ok"));
+    const { body } = await ask(protocol, [new HumanMessage({ content: content as never })]);
+    return body.messages[0]?.["content"];
+  }
+
+  test.each(IMAGES)("an image as $type", async (block) => {
+    expect(await sent(OPENAI, [block])).toEqual([{ type: "image_url", image_url: { url: image } }]);
+    expect(await sent(ANTHROPIC, [block])).toEqual([
+      { type: "image", source: { type: "base64", media_type: "image/png", data } },
+    ]);
+  });
+
+  test.each(FILES)("a file as $type", async (block) => {
+    expect(await sent(OPENAI, [block])).toEqual([
+      { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${pdf}` } },
+    ]);
+    expect(await sent(ANTHROPIC, [block])).toEqual([
+      { type: "document", title: "a.pdf", source: { type: "base64", media_type: "application/pdf", data: pdf } },
+    ]);
+  });
+
+  test("an image at an address", async () => {
+    const url = "https://example.com/a.png";
+    for (const block of [
+      { type: "image_url", image_url: { url } },
+      { type: "image", source: { type: "url", url } },
+      { type: "image", url },
+    ]) {
+      expect(await sent(OPENAI, [block])).toEqual([{ type: "image_url", image_url: { url } }]);
+      expect(await sent(ANTHROPIC, [block])).toEqual([{ type: "image", source: { type: "url", url } }]);
+    }
+  });
+
+  test("a text file is text, whatever the provider", async () => {
+    const block = { type: "file", mimeType: "text/plain", data: Buffer.from("Grüße").toString("base64") };
+    expect(await sent(OPENAI, [block])).toEqual([{ type: "text", text: "Grüße" }]);
+    expect(await sent(ANTHROPIC, [block])).toEqual([
+      { type: "document", source: { type: "text", media_type: "text/plain", data: "Grüße" } },
+    ]);
+  });
+
+  test.each(PROTOCOLS)("what $kind does not take is told in words", async (protocol) => {
+    const odd = [
+      { type: "image", mimeType: "image/svg+xml", data: "PHN2Zz4=" },
+      { type: "image_url", image_url: { url: "file:///etc/passwd" } },
+      { type: "image_url" },
+      { type: "video", mimeType: "video/mp4", data: "AAAA" },
+      { type: "text", text: " " },
+    ];
+    const words = (text: string) => ({ type: "text", text: expect.stringContaining(text) });
+    expect(await sent(protocol, [{ type: "text", text: "Look" }, ...odd])).toEqual([
+      { type: "text", text: "Look" },
+      words("image of image/svg+xml"),
+      words("image_url"),
+      words("image_url"),
+      words("video of video/mp4"),
+      words("(empty)"),
+    ]);
+  });
+});
