@@ -46,7 +46,13 @@ async function createSource(
     fetch: createGuardedFetch({ fetch, provider_id: provider.id, connectMs: timeouts.connectMs }),
     timeoutMs: timeouts.totalMs,
   });
-  return { provider, model, kind, chat, breaker: breakerOf(provider), timeouts };
+  return {
+    ...{ provider, model, kind, chat, timeouts },
+    // Asked for at each call: one that was reset is another one, and a model may be kept for long.
+    get breaker() {
+      return breakerOf(provider);
+    },
+  };
 }
 
 function keyOf({ api_key_env, base_url }: ProviderDefinition, kind: ProviderKind, keys: KeyRing): string | null {

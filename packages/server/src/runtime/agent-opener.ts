@@ -14,7 +14,7 @@ import type { AgentRegistry } from "../agent/agent-registry.ts";
 import { type MemoryFile, readMemoryFiles } from "../agent/memory-files.ts";
 import type { SkillFiles } from "../agent/skill-files.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
-import type { ModelChoice } from "../model/select-model.ts";
+import type { ModelChoice, ModelSelection } from "../model/select-model.ts";
 import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
@@ -73,13 +73,13 @@ export function createAgentOpener(
   }
 
   async function graphFor(files: AgentFiles, session: RunSession, model: string | undefined): Promise<AgentGraph> {
-    const message = model === undefined ? {} : { model };
     const { agent, version, memory, skills } = files;
-    const key = JSON.stringify([agent.revision, session.config, session.scopes, message, version, memory, skills]);
+    const models = await selectModels(options.models, agent, session, model === undefined ? {} : { model });
+    const key = JSON.stringify([agent.revision, session.config, session.scopes, models, version, memory, skills]);
     let graph = graphs.get(key);
     if (!graph) {
       if (graphs.size >= GRAPHS_KEPT) graphs.delete(graphs.keys().next().value as string);
-      graph = buildGraph(options, { ...files, session, message });
+      graph = buildGraph(options, { ...files, session, models });
       graphs.set(key, graph);
       graph.catch(() => graphs.delete(key)); // the next run tries anew
     }
@@ -109,8 +109,8 @@ export function createAgentOpener(
 }
 
 /** A middleware of a user's may have effects of its own, which the journal does not see. */
-function isOurs({ definition, subagents }: ResolvedAgent): boolean {
-  return [definition, ...subagents].every(({ middleware }) => middleware.length === 0);
+function isOurs(agent: ResolvedAgent): boolean {
+  return treeOf(agent).every(({ middleware }) => middleware.length === 0);
 }
 
 interface CustomAgent {
@@ -155,15 +155,15 @@ async function openSandbox(options: AgentOpenerOptions, session: RunSession): Pr
 
 interface GraphFor extends AgentFiles {
   session: RunSession;
-  message: ModelChoice;
+  models: readonly ModelSelection[];
 }
 
 async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promise<AgentGraph> {
-  const { agent, session, message, memory, skills } = wanted;
-  const tree = [agent.definition, ...agent.subagents];
+  const { agent, session, memory, skills } = wanted;
+  const tree = treeOf(agent);
   const models = new Map<string, BaseChatModel>();
-  for (const definition of tree) {
-    models.set(definition.name, await openModel(options.models, definition, session, message));
+  for (const [at, selection] of wanted.models.entries()) {
+    models.set(tree[at]?.name ?? "", await options.models.createModel(selection));
   }
   // First, since an MCP server's tools are known once it has listed them, and not before.
   const tools = await options.tools.list(wantedTools(tree));
@@ -197,19 +197,20 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
   });
 }
 
-async function openModel(
+function treeOf({ definition, subagents }: ResolvedAgent): AgentDefinition[] {
+  return [definition, ...subagents];
+}
+
+/** Of each agent of the tree, as its provider is defined at this moment: a graph holds its models for as long as it is kept. */
+async function selectModels(
   models: ModelRegistry,
-  { model, config }: AgentDefinition,
-  session: RunSession,
+  agent: ResolvedAgent,
+  { config: session, scopes: scope }: RunSession,
   message: ModelChoice,
-): Promise<BaseChatModel> {
-  const selection = await models.select({
-    message,
-    session: session.config,
-    agent: { ...config, model },
-    scope: session.scopes,
-  });
-  return models.createModel(selection);
+): Promise<ModelSelection[]> {
+  return Promise.all(
+    treeOf(agent).map(({ model, config }) => models.select({ message, session, agent: { ...config, model }, scope })),
+  );
 }
 
 /** Null, for all of them, as soon as one agent of the tree has all. */
