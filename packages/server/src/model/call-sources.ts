@@ -18,7 +18,7 @@ export interface ModelCallRecord {
   readonly attempt: number;
   readonly outcome: "succeeded" | "failed" | "aborted";
   readonly duration_ms: number;
-  /** Null where nothing was sent, or the attempt failed before the provider reported anything. */
+  /** Null where the provider had not begun to answer. */
   readonly usage: CallUsage | null;
   readonly error: ModelFailure | null;
 }
@@ -103,7 +103,7 @@ async function* tryOnce(
   } finally {
     // Whoever stopped reading has aborted the call; that says nothing about the provider.
     settle?.("ignored");
-    record(source, call, { account, attempt, outcome, began, called: settle !== undefined, failure: result.failure });
+    record(source, call, { account, attempt, outcome, began, failure: result.failure });
   }
 }
 
@@ -160,15 +160,14 @@ interface Ended {
   readonly attempt: number;
   readonly outcome: ModelCallRecord["outcome"];
   readonly began: number;
-  readonly called: boolean;
   readonly failure: ModelFailure | undefined;
 }
 
 function record({ provider, model }: ModelSource, call: Call, ended: Ended): void {
-  const { account, attempt, outcome, began, called, failure } = ended;
+  const { account, attempt, outcome, began, failure } = ended;
   const { counts, estimated } = account.usage();
   const origin = { provider_id: provider.id, provider: provider.provider, model: account.model ?? model, estimated };
-  const known = called && (outcome !== "failed" || !estimated);
+  const known = outcome === "succeeded" || account.begun;
   call.onCall?.({
     provider_id: provider.id,
     model,

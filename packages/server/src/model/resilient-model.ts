@@ -10,9 +10,10 @@ import type { ModelProfile } from "@langchain/core/language_models/profile";
 import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
-import { type CallDependencies, callSources } from "./call-sources.ts";
+import { type CallDependencies, callSources, type ModelCallRecord } from "./call-sources.ts";
 import type { ModelSource, SourceCallOptions } from "./model-source.ts";
 import { withForcedTool } from "./structured-output.ts";
+import { type CallUsage, unfinishedChunk } from "./usage.ts";
 
 export interface ResilientModelCallOptions extends BaseChatModelCallOptions, SourceCallOptions {}
 
@@ -79,10 +80,22 @@ export class ResilientModel extends BaseChatModel<ResilientModelCallOptions> {
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    const call = { ...this.#dependencies, messages, options: options as SourceCallOptions };
-    for await (const chunk of callSources(this.#sources, call)) {
-      yield chunk;
-      await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
+    const unfinished: CallUsage[] = [];
+    const onCall = (record: ModelCallRecord) => {
+      if (record.outcome !== "succeeded" && record.usage) unfinished.push(record.usage);
+      this.#dependencies.onCall?.(record);
+    };
+    const call = { ...this.#dependencies, messages, options: options as SourceCallOptions, onCall };
+    const tell = (chunk: ChatGenerationChunk) =>
+      runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
+    try {
+      for await (const chunk of callSources(this.#sources, call)) {
+        yield chunk;
+        await tell(chunk);
+      }
+    } finally {
+      // No message will have it: the caller left, or another attempt gave the answer.
+      if (unfinished.length > 0) await tell(unfinishedChunk(unfinished));
     }
   }
 

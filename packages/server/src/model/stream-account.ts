@@ -41,6 +41,11 @@ export class StreamAccount {
     return !this.#said && this.#calls.isEmpty;
   }
 
+  /** Whether anything of it has come, be it only a count: from then on it is paid for. */
+  get begun(): boolean {
+    return this.#counts !== undefined || this.#characters + this.#calls.characters > 0;
+  }
+
   /** The model that the provider says has answered: often a dated snapshot of the one that was asked. */
   get model(): string | undefined {
     return this.#model;
@@ -70,10 +75,18 @@ export class StreamAccount {
 
   /** What the provider reported, or an estimate from the text where it reported nothing that can be true. */
   usage(): { counts: UsageMetadata; estimated: boolean } {
-    if (this.#counts && !this.#miscounted) return { counts: this.#counts, estimated: false };
-    const input_tokens = estimateMessageTokens(this.#messages);
     const output_tokens = estimateTokens(" ".repeat(this.#characters + this.#calls.characters));
-    return { counts: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }, estimated: true };
+    if (!this.#counts || this.#miscounted) {
+      const input_tokens = estimateMessageTokens(this.#messages);
+      return { counts: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }, estimated: true };
+    }
+    // Anthropic counts the output at the end: before it, what was reported is only the beginning.
+    const { input_tokens, output_tokens: reported } = this.#counts;
+    if (this.ended !== false || reported >= output_tokens) return { counts: this.#counts, estimated: false };
+    return {
+      counts: { ...this.#counts, output_tokens, total_tokens: input_tokens + output_tokens },
+      estimated: true,
+    };
   }
 
   /** The last piece: no text, but the tools that the answer calls, what the whole of it used and who gave it. */

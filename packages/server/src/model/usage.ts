@@ -1,5 +1,6 @@
 import type { TokenUsage } from "@cognition/contract";
-import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import { AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { UnusableCall } from "./answer-calls.ts";
 import { estimateCost } from "./price-table.ts";
 
@@ -37,6 +38,7 @@ type Origin = Pick<CallOrigin, "provider_id" | "provider" | "model" | "estimated
 /** More than any model reads or writes at once. What is beyond is no count, and sums of it could not be stored. */
 const MOST_TOKENS = 1_000_000_000;
 const MAX_NAME_LENGTH = 256;
+const UNFINISHED = "cognition_unfinished";
 
 /** A report of tokens as far as it can be true; undefined where its totals can't. Some servers report texts, or less than nothing. */
 export function readCounts(reported: UsageMetadata): UsageMetadata | undefined {
@@ -101,6 +103,16 @@ export function reportedUsage(message: BaseMessage): CallUsage | undefined {
 
 export function originOf(message: BaseMessage): CallOrigin | undefined {
   return message.response_metadata?.["cognition"] as CallOrigin | undefined;
+}
+
+/** A piece that is in no answer: it tells a run's listeners what attempts have used that did not come to their end. */
+export function unfinishedChunk(unfinished: readonly CallUsage[]): ChatGenerationChunk {
+  const message = new AIMessageChunk({ content: "", response_metadata: { [UNFINISHED]: unfinished } });
+  return new ChatGenerationChunk({ text: "", message });
+}
+
+export function unfinishedIn(message: BaseMessage | undefined): readonly CallUsage[] {
+  return (message?.response_metadata?.[UNFINISHED] as readonly CallUsage[] | undefined) ?? [];
 }
 
 /** Adds a call to a run's totals. One unknown price makes the sum unknown: a part would pass for the whole. */

@@ -1,9 +1,9 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import type { LLMResult } from "@langchain/core/outputs";
+import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
 import type { BudgetHold, RunBudget } from "../budget/run-budget.ts";
 import { estimateCost } from "../model/price-table.ts";
 import { estimateMessageTokens, estimateTokens } from "../model/token-estimate.ts";
-import type { CallUsage } from "../model/usage.ts";
+import { type CallUsage, unfinishedIn } from "../model/usage.ts";
 import type { ModelHooks } from "./run-callbacks.ts";
 
 interface Call {
@@ -12,7 +12,16 @@ interface Call {
   characters: number;
   provider: string;
   model: string;
+  /** What attempts have used that did not come to their end. */
+  unfinished: Spent;
 }
+
+interface Spent {
+  tokens: number;
+  cost: number | null;
+}
+
+const NOTHING: Spent = { tokens: 0, cost: 0 };
 
 /** Reserved for an answer whose length nobody knows beforehand. */
 const OUTPUT_TOKENS = 1_000;
@@ -27,10 +36,10 @@ export function createBudgetHooks(
 ): ModelHooks {
   const calls = new Map<string, Call>();
 
-  async function settle(runId: string, spent: (call: Call) => { tokens: number; cost: number | null }): Promise<void> {
+  async function settle(runId: string, spent: (call: Call) => Spent): Promise<void> {
     const call = calls.get(runId);
     calls.delete(runId);
-    if (call) await budget.settle(call.hold, spent(call));
+    if (call) await budget.settle(call.hold, add(call.unfinished, spent(call)));
   }
 
   return {
@@ -40,16 +49,19 @@ export function createBudgetHooks(
       const output_tokens = OUTPUT_TOKENS;
       const cost = estimateCost({ provider, model, input_tokens, output_tokens }) ?? 0;
       const hold = await budget.reserve({ tokens: input_tokens + output_tokens, cost });
-      if (hold) calls.set(runId, { hold, input_tokens, characters: 0, provider, model });
+      if (hold) calls.set(runId, { hold, input_tokens, characters: 0, provider, model, unfinished: NOTHING });
     },
-    handleLLMNewToken: (token, _index, runId) => {
+    handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
       const call = calls.get(runId);
-      if (call) call.characters += token.length;
+      if (!call) return;
+      call.characters += token.length;
+      const unfinished = unfinishedIn((fields?.chunk as ChatGenerationChunk | undefined)?.message);
+      for (const used of unfinished) call.unfinished = add(call.unfinished, spentIn(used));
     },
     handleLLMEnd: (output, runId) => settle(runId, (call) => spentBy(output, call, usageOf)),
-    // What had begun to answer is paid for; what had not was most likely never begun.
+    // What had begun to answer is paid for; what had not was most likely never begun. A model of ours has told it.
     handleLLMError: (_error, runId) =>
-      settle(runId, (call) => (call.characters > 0 ? estimated(call) : { tokens: 0, cost: 0 })),
+      settle(runId, (call) => (call.characters > 0 && call.unfinished.tokens === 0 ? estimated(call) : NOTHING)),
   };
 }
 
@@ -64,7 +76,15 @@ function spentBy(output: LLMResult, call: Call, usageOf: (message: AIMessage) =>
   const { message } = (output.generations[0]?.[0] ?? {}) as { message?: BaseMessage };
   const used = message && usageOf(message as AIMessage);
   if (!used) return estimated(call);
-  return { tokens: used.input_tokens + used.output_tokens, cost: used.estimated_cost };
+  return spentIn(used);
+}
+
+function spentIn({ input_tokens, output_tokens, estimated_cost: cost }: CallUsage): Spent {
+  return { tokens: input_tokens + output_tokens, cost };
+}
+
+function add(a: Spent, b: Spent): Spent {
+  return { tokens: a.tokens + b.tokens, cost: a.cost === null || b.cost === null ? null : a.cost + b.cost };
 }
 
 function estimated({ input_tokens, characters, provider, model }: Call) {

@@ -103,10 +103,9 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
     },
     settle: async (work) => {
       const one = await open(work);
-      const usage = one.scope.usage.total();
       await inRun(one.scope, () => settle(storage, one, one.input));
       await work.log.flush();
-      return { usage };
+      return { usage: one.scope.usage.total() };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
-import type { CallUsage } from "../model/usage.ts";
+import { type CallUsage, unfinishedIn } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { ModelHooks } from "./run-callbacks.ts";
 import { textOf } from "./text-of.ts";
@@ -45,6 +45,11 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
     return log.stream(event, { message_id, ...(agent ? { agent } : {}), content });
   }
 
+  function count(used: CallUsage, said: Saying | undefined): void {
+    usage.add(used);
+    log.emit("usage", { ...usage.total(), ...(said?.agent ? { agent: said.agent } : {}) });
+  }
+
   const hooks: ModelHooks = {
     handleChatModelStart: (_llm, _messages, runId, _parent, _extra, tags, metadata) => {
       if (tags?.includes(NOT_FOR_THE_STREAM)) return;
@@ -54,9 +59,10 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       saying.set(runId, { message_id: `run-${runId}`, agent, text: "", ended: false });
     },
     handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
+      const chunk = (fields?.chunk as ChatGenerationChunk | undefined)?.message;
+      for (const used of unfinishedIn(chunk)) count(used, saying.get(runId));
       const said = saying.get(runId);
       if (!said) return;
-      const chunk = (fields?.chunk as ChatGenerationChunk | undefined)?.message;
       if (chunk?.id) said.message_id = chunk.id;
       const thought = chunk && tell("reasoning", said, reasoningOf(chunk.content));
       const content = chunk ? textOf(chunk.content) : token;
@@ -72,9 +78,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       const message = messageOf(output);
       const used = message && usageOf(message);
       if (said) work.observer?.modelEnded(runId, { usage: used });
-      if (!used) return;
-      usage.add(used);
-      log.emit("usage", { ...usage.total(), ...(said?.agent ? { agent: said.agent } : {}) });
+      if (used) count(used, said);
     },
     handleLLMError: (error, runId) => {
       log.release();
