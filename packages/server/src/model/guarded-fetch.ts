@@ -19,7 +19,8 @@ export function createGuardedFetch({ fetch: send, provider_id, connectMs }: Guar
     const timer = setTimeout(() => late.abort(timedOut(provider_id, connectMs)), connectMs);
     const signals = [late.signal, ...(init?.signal ? [init.signal] : [])];
     try {
-      const response = await send(input, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
+      const fit = { ...init, ...(typeof init?.body === "string" && { body: wholeCharacters(init.body) }) };
+      const response = await send(input, { ...fit, redirect: "manual", signal: AbortSignal.any(signals) });
       refuseRedirect(response, provider_id);
       refuseOther(response, provider_id, init?.body);
       return response;
@@ -27,6 +28,14 @@ export function createGuardedFetch({ fetch: send, provider_id, connectMs }: Guar
       clearTimeout(timer);
     }
   };
+}
+
+/** Half of a surrogate pair is the only thing that `JSON.stringify` writes so. An even number of backslashes is a text that spells it. */
+const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/** Cutting a text can leave half of a character. Providers refuse a request with one, and every later one of the thread with it. */
+function wholeCharacters(json: string): string {
+  return json.includes("\\ud") ? json.replace(HALF, "$1\\ufffd") : json;
 }
 
 function timedOut(provider_id: string, ms: number): AppError {

@@ -93,6 +93,22 @@ describe.each(PROTOCOLS)("over the $kind protocol", (protocol) => {
     ]);
   });
 
+  test("is sent no half of a character, which it refuses as no JSON, and a text that spells one as it is", async () => {
+    server.script(protocol.says("ok"));
+    const model = await modelOf(registry([one()]));
+    const spelled = "\\ud800 \\\\ud800";
+    await model.invoke([
+      new HumanMessage(`\ud800\ud83d\ude00 ${spelled}`),
+      new AIMessage({ content: "", tool_calls: [{ type: "tool_call", id: "call_1", name: "draw", args: {} }] }),
+      new ToolMessage({ tool_call_id: "call_1", content: "cut\ud83d" }),
+      new HumanMessage({ content: [{ type: "text", text: "\udc00" }] }),
+    ]);
+    const sent = JSON.stringify(server.requests[0]?.body["messages"]);
+    expect(JSON.parse(sent)[0].content).toBe(`\ufffd\ud83d\ude00 ${spelled}`);
+    expect(sent).toContain("cut\ufffd");
+    expect(sent.replaceAll(JSON.stringify(spelled).slice(1, -1), "")).not.toContain("\\ud");
+  });
+
   test("puts tool calls that come in pieces together, inside a real agent", async () => {
     server.script(
       protocol.calls("call_1", "get_weather", '{"ci', 'ty":"Pa', 'ris"}'),
