@@ -1,8 +1,8 @@
-import { mask } from "./phrase.ts";
+import { mask, QUOTED } from "./phrase.ts";
 import type { Intent } from "./step.ts";
 
 const NAME = "[\\p{L}\\p{M}\\p{N}_@./-]";
-const PATH = `(?:the\\s+)?(?:file\\s+)?["'\`]?${NAME}*${NAME}\\.[A-Za-z]\\w{0,9}["'\`]?(?!${NAME}*[\\p{L}\\p{N}])`;
+const PATH = `(?:the\\s+)?(?:file\\s+)?(?:${QUOTED}|["'\`]?${NAME}*${NAME}\\.[A-Za-z]\\w{0,9}["'\`]?(?!${NAME}*[\\p{L}\\p{N}]))`;
 const WORD = `["'\`]?${NAME}+["'\`]?`;
 const listOf = (name: string) => `${name}(?:\\s*,\\s*(?:and\\s+)?${name}|\\s+and\\s+${name})+`;
 /** Names one after the other: of files by their look, or whatever follows "files named". */
@@ -31,6 +31,9 @@ function spellOut(instruction: string): string[] {
     /^.[\w@./-]+\.\w+.$/.test(reveal(part)) ? reveal(part) : part,
   );
   const list = LIST.exec(shown);
+  // Names with spaces are still hidden, and so is a quoted sentence, which is none.
+  const hidden = list?.[0].match(new RegExp(QUOTED, "g")) ?? [];
+  if (hidden.some((part) => !/\.[A-Za-z]\w{0,9}.$/.test(reveal(part)))) return [instruction];
   if (!list || CONTENT.test(shown.slice(0, list.index))) return [instruction];
   const after = shown.slice(list.index + list[0].length).replace(/^\s*,?\s*(?:each|both|all)\b/i, "");
   const names = list[0].split(/\s*,\s*(?:and\s+)?|\s+and\s+/);

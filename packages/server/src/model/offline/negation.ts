@@ -10,7 +10,7 @@ const BUT_NOT = new RegExp(
 const WITHOUT =
   /(?:^|,?\s+)without\s+(?:touch|chang|modify|delet|overwrit|edit|remov|open|read)ing\b(?:[^,.;\n]|\.(?=\S))*(?:,\s*|$)/i;
 const ASKS_ABOUT =
-  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|may i\b|can i\b|could i\b|what (?:happens|would happen) (?:if|when)\b|is it (?:safe|ok|okay|possible)\b)/i;
+  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|is it (?:safe|ok|okay|possible)\b)/i;
 
 /** "Do not delete a.txt" names what is not to be done. */
 export function isForbidden(instruction: string): boolean {

@@ -17,7 +17,7 @@ export const QUOTED = `${OPEN}\\d+${CLOSE}`;
 
 /** What may stand before an order without changing it, as a pattern. */
 export const POLITE =
-  "(?:(?:please|now|first|then|finally|just|also|(?:can|could|would|will) you|i want you to|i'd like you to|go ahead and),?\\s+)*";
+  "(?:(?:please|kindly|(?:may|might|can|could) i ask you to|now|first|then|finally|just|also|(?:can|could|would|will) you|i want you to|i'd like you to|go ahead and),?\\s+)*";
 
 export function mask(text: string): Masked {
   const hidden: string[] = [];

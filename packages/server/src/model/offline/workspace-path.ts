@@ -12,7 +12,7 @@ const NAMED =
   /\b(?:(?:file|folder|directory|path)\s+)?(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
 /** Before a quoted name with spaces in it, which could as well be what is to be written. */
 const PLACE_WORD =
-  /\b(?:named|called|titled|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display)\s+(?:the\s+|a\s+|my\s+)?$/i;
+  /\b(?:named|called|titled|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
   /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree)$/i;
 const SPACED =
@@ -81,7 +81,10 @@ export function joinFolder(instruction: string): string {
 /** "the docs folder", or a plain word after "in". */
 export function findFolder(instruction: string): string | undefined {
   const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
-  const plain = named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
+  const spaced =
+    /\b(?:in(?:side)?|of|under)\s+(?:the\s+)?["'`“]([^"'`”\n]+)["'`”](?:\s+(?:folder|directory))?\s*[.?!]?$/i;
+  const plain =
+    spaced.exec(instruction)?.[1] ?? named ?? /\bin(?:side)?\s+["'`]?([\w-]+)["'`]?\s*[.?!]?$/i.exec(instruction)?.[1];
   return plain && !NO_FOLDER.test(plain) ? plain : undefined;
 }
 

@@ -272,3 +272,24 @@ describe("all that is asked for is done, and no more", () => {
     expect(text).toContain("can't rename notes.txt");
   });
 });
+
+describe("a quoted name is the whole name, and a polite order is one", () => {
+  const read = (file_path: string) => ["read_file", { file_path }];
+  test.each<[string, unknown[]]>([
+    ['Create "my notes.txt" with hello', [["write_file", { file_path: "/my notes.txt", content: "hello" }]]],
+    [
+      'Create "docs/my notes.txt" saying hello, please',
+      [["write_file", { file_path: "/docs/my notes.txt", content: "hello" }]],
+    ],
+    ['What does "my notes.txt" say?', [read("/my notes.txt")]],
+    ['What does "cat notes.txt" print?', [["execute", { command: "cat notes.txt" }]]],
+    ['Read "a b.txt" and "c d.txt"', [read("/a b.txt"), read("/c d.txt")]],
+    ['List the files in "my docs"', [["ls", { path: "/my docs" }]]],
+    ["Kindly run the command: ls", [["execute", { command: "ls" }]]],
+    ["Could I ask you to run ls -la?", [["execute", { command: "ls -la" }]]],
+    ["May I ask you to delete notes.txt?", [["delete", { file_path: "/notes.txt" }]]],
+    ["May I delete notes.txt?", []],
+  ])("%s", async (sentence, expected) => {
+    expect(await calls(sentence)).toEqual(expected);
+  });
+});

@@ -40,7 +40,7 @@ const BARE =
 export const commandIntent: Intent = (instruction, turn) => {
   const { text, reveal } = mask(dropEnd(instruction));
   const [, sign = "", said] = FORMS.map((form) => form.exec(text)).find((found) => found !== null) ?? [];
-  if (said === undefined) return undefined;
+  if (said === undefined || asksForFile(text, reveal)) return undefined;
   const quoted = ALL_QUOTED.exec(said);
   // A program's path may be quoted, with its arguments after it.
   if (quoted?.[1] && !/^\s+[-|&<>/.]/.test(quoted[2] ?? "")) {
@@ -61,6 +61,13 @@ export const commandIntent: Intent = (instruction, turn) => {
     .split(NEXT_PROGRAM)
     .flatMap((command) => run(`${enter}${reveal(command).trim()}`, turn));
 };
+
+/** "what does "my notes.txt" say" asks for what is in it. */
+function asksForFile(text: string, reveal: (text: string) => string): boolean {
+  const asked = new RegExp(`^\\s*what(?:'s| is| does)\\s+(${QUOTED})`, "i").exec(text)?.[1];
+  const name = asked && unquote(reveal(asked));
+  return name !== undefined && /^[^|&;<>$]+\.[A-Za-z]\w{0,9}$/.test(name) && !STARTS_PROGRAM.test(name);
+}
 
 /** A line as one would type it into a terminal. */
 export const bareCommandIntent: Intent = (instruction, turn) =>
