@@ -1,6 +1,7 @@
-import { AIMessageChunk } from "@langchain/core/messages";
+import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { estimateCost, PRICE_LISTS } from "../../src/model/price-table.ts";
+import { estimateMessageTokens } from "../../src/model/token-estimate.ts";
 import { addUsage, type CallUsage, reportedUsage, usageOf } from "../../src/model/usage.ts";
 import { anthropic } from "./anthropic-server.ts";
 import { openai } from "./openai-server.ts";
@@ -204,6 +205,24 @@ const call = (model: string, cost: number | null, more: Partial<CallUsage> = {})
   estimated: false,
   estimated_cost: cost,
   ...more,
+});
+
+describe("an estimate", () => {
+  test("counts a picture as about what providers count it, whatever its size and its form", () => {
+    const data = "A".repeat(4_000_000);
+    const forms = [
+      { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+      { type: "image", source: { type: "base64", media_type: "image/png", data } },
+      { type: "image", mimeType: "image/png", data },
+      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+    ];
+    for (const form of forms) {
+      const content = [{ type: "text", text: "word ".repeat(80) }, form];
+      const tokens = estimateMessageTokens([new HumanMessage({ content: content as never })]);
+      expect(tokens).toBeGreaterThan(1_000);
+      expect(tokens).toBeLessThan(3_000);
+    }
+  });
 });
 
 describe("the totals of a run", () => {
