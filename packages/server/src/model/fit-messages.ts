@@ -22,12 +22,40 @@ export function fitMessages(
   provider: Pick<ProviderDefinition, "id" | "provider">,
   fit: FitBlock = (block) => block,
 ): BaseMessage[] {
-  const ids = new Map<string, string>();
+  const ids = new CallIds();
   return messages.flatMap((message): BaseMessage[] => {
-    if (AIMessage.isInstance(message)) return isOwn(message, provider) ? [message] : inPlainWords(message, ids);
+    if (AIMessage.isInstance(message))
+      return isOwn(message, provider) ? [ids.keep(message)] : inPlainWords(message, ids);
     if (ToolMessage.isInstance(message)) return [fitResult(message, ids, fit)];
     return [HumanMessage.isInstance(message) || SystemMessage.isInstance(message) ? fitSaid(message, fit) : message];
   });
+}
+
+/** By what ids the calls of one conversation are known to the provider. Results stand after their call: the id that it was given last is theirs. */
+class CallIds {
+  readonly #given = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  get(id: string): string {
+    return this.#given.get(id) ?? id;
+  }
+
+  keep(message: AIMessage): AIMessage {
+    for (const { id } of message.tool_calls ?? []) if (id !== undefined) this.#give(id, id);
+    return message;
+  }
+
+  fit(id: string): string {
+    let fitted = CALL_ID.test(id) ? id : `call_${digest(id)}`;
+    for (let n = 1; this.#taken.has(fitted); n++) fitted = `call_${digest(`${id} ${n}`)}`;
+    return this.#give(id, fitted);
+  }
+
+  #give(id: string, fitted: string): string {
+    this.#given.set(id, fitted);
+    this.#taken.add(fitted);
+    return fitted;
+  }
 }
 
 function isOwn(message: BaseMessage, { id, provider }: Pick<ProviderDefinition, "id" | "provider">): boolean {
@@ -36,7 +64,7 @@ function isOwn(message: BaseMessage, { id, provider }: Pick<ProviderDefinition, 
 }
 
 /** What another provider's answer says and calls. Its thoughts, signatures and ids mean something to that one only. */
-function inPlainWords(message: AIMessage, ids: Map<string, string>): AIMessage[] {
+function inPlainWords(message: AIMessage, ids: CallIds): AIMessage[] {
   const { name } = message;
   const content = message.text.trim() === "" ? "" : message.text;
   const tool_calls = (message.tool_calls ?? []).map((call) => fitCall(call, ids));
@@ -44,19 +72,22 @@ function inPlainWords(message: AIMessage, ids: Map<string, string>): AIMessage[]
   return [new AIMessage({ content, tool_calls, ...named({ name }) })];
 }
 
-function fitCall({ id, name, args }: ToolCall, ids: Map<string, string>): ToolCall {
+function fitCall({ id, name, args }: ToolCall, ids: CallIds): ToolCall {
   const fitted = fitName(name);
   if (id === undefined) return { type: "tool_call", name: fitted, args };
-  if (!CALL_ID.test(id)) ids.set(id, `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`);
-  return { type: "tool_call", id: ids.get(id) ?? id, name: fitted, args };
+  return { type: "tool_call", id: ids.fit(id), name: fitted, args };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 function fitName(name: string): string {
   return name.replace(NOT_IN_NAMES, "_").slice(0, MAX_NAME_LENGTH) || "unknown_tool";
 }
 
-function fitResult(message: ToolMessage, ids: ReadonlyMap<string, string>, fit: FitBlock): ToolMessage {
-  const tool_call_id = ids.get(message.tool_call_id) ?? message.tool_call_id;
+function fitResult(message: ToolMessage, ids: CallIds, fit: FitBlock): ToolMessage {
+  const tool_call_id = ids.get(message.tool_call_id);
   const content = fitContent(message, "result", fit);
   if (content === message.content && tool_call_id === message.tool_call_id) return message;
   const { name, status, id } = message;

@@ -124,6 +124,24 @@ describe("a thread that goes on with another provider", () => {
     expect(result?.content.map(({ tool_use_id }) => tool_use_id)).toEqual(ids);
   });
 
+  test("ids that a server gives anew in each answer are told apart: Anthropic refuses one that comes twice", async () => {
+    server.script(OPENAI.calls("call_0", "ping", "{}"));
+    const thread: BaseMessage[] = [question];
+    for (const content of ["one", "two", "three"]) {
+      thread.push((await ask(OPENAI, thread)).answer, new ToolMessage({ tool_call_id: "call_0", content }));
+    }
+    server.script(anthropic.says("ok"));
+    const { body } = await ask(ANTHROPIC, thread);
+    const blocks = (body.messages as { content: Record<string, unknown>[] }[])
+      .slice(1)
+      .map(({ content }) => content[0]);
+    const called = blocks.flatMap((block) => (block?.["type"] === "tool_use" ? [block["id"]] : []));
+    const results = blocks.flatMap((block) => (block?.["type"] === "tool_result" ? [block] : []));
+    expect(new Set(called).size).toBe(3);
+    expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(called);
+    expect(results.map(({ content }) => content)).toEqual(["one", "two", "three"]);
+  });
+
   test("an answer of another provider that says nothing is left out: an empty one is refused", async () => {
     server.script(anthropic.says("ok"));
     const empty = new AIMessage({ content: [{ type: "reasoning", reasoning: "Hmm." }] });
