@@ -188,6 +188,20 @@ export function runAdmissionContract(open: OpenStorage): void {
       expect((await storage.createRun({ session_id: elsewhere.id, idempotency })).created).toBe(true);
     });
 
+    test("a key that something else was done under is none of a run's, whatever the answer to that was", async ({
+      storage,
+    }) => {
+      const { id: session_id } = await storage.createSession({});
+      const mismatch = { code: "idempotency_mismatch" };
+      for (const [i, response] of [null, "text", 7, { status: 201 }].entries()) {
+        const idempotency = { key: `k${i}`, body_hash: "h" };
+        await storage.claimIdempotencyKey(idempotency);
+        await storage.saveIdempotentResponse({ key: idempotency.key, response });
+        await expect(storage.findAdmittedRun(session_id, idempotency)).rejects.toMatchObject(mismatch);
+        await expect(storage.createRun({ session_id, idempotency })).rejects.toMatchObject(mismatch);
+      }
+    });
+
     test("what a key was admitted with can be looked up without admitting anything", async ({ storage }) => {
       const [one, other] = [await storage.createSession({}), await storage.createSession({})];
       const idempotency = { key: "k", body_hash: "h" };

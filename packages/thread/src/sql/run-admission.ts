@@ -155,7 +155,7 @@ function* findEarlier(
   const claim = yield* claimKey(ctx, { ...idempotency, scope: JSON.parse(scope) }, JSON.stringify(response));
   if (claim.state === "new") return undefined;
   // The key is a request's of another kind, or a run's of another session.
-  const { run_id = "", message_id = null } = claim.state === "done" ? (claim.response as Partial<AdmittedRun>) : {};
+  const { run_id = "", message_id = null } = claim.state === "done" ? admittedIn(claim.response) : {};
   const row = yield* first(
     q.selectFrom("runs").selectAll().where("id", "=", run_id).where("session_id", "=", session_id),
   );
@@ -163,6 +163,11 @@ function* findEarlier(
   const ofSession = q.selectFrom("messages").selectAll().where("session_id", "=", session_id);
   const message = message_id === null ? undefined : yield* first(ofSession.where("id", "=", message_id));
   return { run: toRun(row), message: message ? toMessage(message) : null };
+}
+
+/** Nothing, where the answer that is kept is that of another kind of request. */
+export function admittedIn(response: unknown): Partial<AdmittedRun> {
+  return (response ?? {}) as Partial<AdmittedRun>;
 }
 
 function refuseIfNotReady({ session_id, on_busy }: NewRun, { status, open }: Place): void {

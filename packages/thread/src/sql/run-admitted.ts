@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { SqlContext } from "./context.ts";
 import { mismatch } from "./idempotency-store.ts";
 import { toMessage } from "./message-row.ts";
-import type { AdmittedRun } from "./run-admission.ts";
+import { admittedIn } from "./run-admission.ts";
 import { toRun } from "./run-row.ts";
 
 /** Claims nothing, unlike an admission: a request that can't be admitted any more may still be one that was. */
@@ -24,7 +24,7 @@ export async function findAdmittedRun(
   );
   if (!known || known.response === null) return null;
   if (known.body_hash !== body_hash) throw mismatch(key);
-  const { run_id = "", message_id = null } = JSON.parse(known.response) as Partial<AdmittedRun>;
+  const { run_id = "", message_id = null } = admittedIn(JSON.parse(known.response));
   const runs = q.selectFrom("runs").selectAll().where("id", "=", run_id).where("session_id", "=", session_id);
   const [row] = await db.read(runs);
   if (!row) throw mismatch(key);
