@@ -39,9 +39,11 @@ export async function measureRuns(
     for (const workload of workloads) {
       for (const many of threads) {
         floor.push(...sampleDiskFloor());
+        const idle = many === 1 ? await measureIdle(inTurn, workload) : undefined;
         for (const [name, side] of inTurn) {
           const sample = await measure(side, workload, many);
-          samples.push({ side: name, workload, threads: many, ...sample });
+          const idle_first_token_ms = idle?.get(name) ?? null;
+          samples.push({ side: name, workload, threads: many, idle_first_token_ms, ...sample });
           log(
             `round ${round + 1}/${rounds}, ${workload}, ${many} at once, ${name}: ${sample.runs_per_second.toFixed(1)}/s`,
           );
@@ -69,14 +71,17 @@ async function warmUp(side: Side, workload: Workload): Promise<void> {
 const IDLE_RUNS = 12;
 const REST_MS = 150;
 
-async function measureIdle(side: Side, workload: Workload): Promise<number> {
-  await side.prepare(IDLE_RUNS);
-  const firsts: number[] = [];
+/** The sides in turn run by run: within the seconds that all of one's would take, a machine may become another. */
+async function measureIdle(sides: readonly [string, Side][], workload: Workload): Promise<Map<string, number>> {
+  const firsts = new Map(sides.map(([name]) => [name, [] as number[]]));
+  for (const [, side] of sides) await side.prepare(IDLE_RUNS);
   for (let n = 0; n < IDLE_RUNS; n++) {
-    await delay(REST_MS);
-    firsts.push(await side.run(workload));
+    for (const [name, side] of sides) {
+      await delay(REST_MS);
+      firsts.get(name)?.push(await side.run(workload));
+    }
   }
-  return median(firsts);
+  return new Map([...firsts].map(([name, each]) => [name, median(each)]));
 }
 
 async function measure(side: Side, workload: Workload, threads: number) {
@@ -95,7 +100,6 @@ async function measure(side: Side, workload: Workload, threads: number) {
   return {
     runs_per_second: (runs / took) * 1_000,
     first_token_ms: median(firsts),
-    idle_first_token_ms: threads === 1 ? await measureIdle(side, workload) : null,
     commits_per_run,
     cpu_ms_per_run: (user + system) / 1_000 / runs,
   };

@@ -71,7 +71,7 @@ of the ratios within a round.
 
 - answer: “${WORKLOADS.answer}”, one model call.
 - tool: “${WORKLOADS.tool}”, two model calls and a tool call.
-- first token: from the message to its first word, one run right after the other. At idle: each after 150 ms of rest, in which a
+- first token: from the message to its first word, one run right after the other. At idle: the sides run by run in turn, each after 150 ms of rest, in which a
   processor forgets what it had at hand and slows down; so a message comes to a server that has nothing else to do.
 - commits: those that waited for the disk. At many threads at once they share commits.
 - net of disk: the ratio without commits × the floor below.
