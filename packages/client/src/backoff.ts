@@ -10,12 +10,14 @@ export interface Backoff {
 
 const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
+/** However long a server asks for: a timer of more than 24 days would end at once. */
+const LONGEST_ASKED_MS = 3_600_000;
 
 export function createBackoff(random: () => number): Backoff {
   return {
     delay(failures, retry, after = 0) {
       const base = Math.min(LONGEST_MS, (retry ?? FIRST_MS) * 2 ** Math.max(0, failures - 1));
-      const floor = Math.max(base, after);
+      const floor = Math.max(base, Math.min(after, LONGEST_ASKED_MS));
       return Math.round(floor + (base / 4) * random());
     },
   };

@@ -85,13 +85,17 @@ export function createTransport(options: TransportOptions): Transport {
         try {
           return await receive(request, read);
         } catch (error) {
-          if (attempt > options.retries || !mayHelp(error)) throw error;
-          await options.wait(options.backoff.delay(attempt, undefined, retryAfter(error)), request.signal);
+          const asked = retryAfter(error);
+          if (attempt > options.retries || !mayHelp(error) || (asked ?? 0) > LONGEST_PAUSE_MS) throw error;
+          await options.wait(options.backoff.delay(attempt, undefined, asked), request.signal);
         }
       }
     },
   };
 }
+
+/** Who asks for more gets none: a caller would take the silence for a hang. The error says for how long, as `retry_after`. */
+const LONGEST_PAUSE_MS = 60_000;
 
 /** What no attempt could send is the caller's mistake, and no server that is away. */
 function checkRequest(base: string, url: string, headers: Record<string, string>): void {

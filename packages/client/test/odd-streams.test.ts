@@ -82,13 +82,14 @@ test("events that come twice are given once", async () => {
   });
 });
 
+const problem =
+  (status: number, code: string, headers = {}) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { "content-type": "application/problem+json", ...headers });
+    response.end(JSON.stringify({ type: "about:blank", title: "t", status, detail: `it is ${code}`, code }));
+  };
+
 test("a refusal is not repeated; a busy server is asked again when it says so", async () => {
-  const problem =
-    (status: number, code: string, headers = {}) =>
-    (response: ServerResponse) => {
-      response.writeHead(status, { "content-type": "application/problem+json", ...headers });
-      response.end(JSON.stringify({ type: "about:blank", title: "t", status, detail: `it is ${code}`, code }));
-    };
   await withAnswers([problem(404, "session_not_found")], async (url, positions) => {
     const failed = take(createClient({ baseUrl: url }).followEvents("s", { after: 0 }), 1);
     await expect(failed).rejects.toMatchObject({ code: "session_not_found", message: "it is session_not_found" });
@@ -100,6 +101,20 @@ test("a refusal is not repeated; a busy server is asked again when it says so", 
     await take(client.followEvents("s", { after: 0 }), 1);
   });
   expect(waits).toEqual([7000]);
+});
+
+test("a pause of years is a stream's for an hour at most, and no other call's", async () => {
+  const waits: number[] = [];
+  const years = problem(429, "rate_limited", { "retry-after": "99999999" });
+  await withAnswers([years, stream(token(1)), years], async (url) => {
+    const client = createClient({ baseUrl: url, random: () => 0, wait: async (ms) => void waits.push(ms) });
+    for await (const _ of client.followEvents("s")) break;
+    await expect(client.getSession("s")).rejects.toMatchObject({
+      code: "rate_limited",
+      details: { retry_after: "99999999" },
+    });
+  });
+  expect(waits).toEqual([3_600_000]);
 });
 
 test("a page where a stream should be is told at once: asking again would not help", async () => {
