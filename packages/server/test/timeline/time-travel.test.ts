@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Checkpoint, CheckpointState, Session } from "@cognition/contract";
+import type { Checkpoint, CheckpointState, Message, Session } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import { make, startTalk, type Talk, talkTo } from "./talk.ts";
 
@@ -473,12 +473,16 @@ describe("edit and regenerate", () => {
     const head = (await talk.checkpoints())[0]?.id;
     await talk.say("Hello instead", { parent_id: greeting?.id });
     expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead"]);
-    const { messages } = (await talk.get<{ messages: { parent_id: string }[] }>("/messages?order=asc")).body;
+    const { messages } = (await talk.get<{ messages: { id: string; parent_id: string }[] }>("/messages?order=asc"))
+      .body;
     expect(messages[2]?.parent_id).toBe(greeting?.id);
+    expect(messages.map(({ parent_id }) => parent_id)).toEqual([null, ...messages.slice(0, -1).map(({ id }) => id)]);
     expect(await talk.roles(`&checkpoint_id=${head}`)).toHaveLength(4);
     expect((await talk.post("/messages/rebuild", {})).body).toMatchObject({ repaired: 0, added: 0, removed: 0 });
     await talk.say("And on");
     expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead", "And on"]);
+    const [, , , answer, on] = (await talk.get<{ messages: Message[] }>("/messages?order=asc")).body.messages;
+    expect(on).toMatchObject({ content: "And on", parent_id: answer?.id });
   });
 
   it("one in a fork branches where the session was that it comes from", async () => {

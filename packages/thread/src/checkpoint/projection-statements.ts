@@ -95,7 +95,8 @@ const TYPES = [
 
 /**
  * A row that is there keeps its times and its usage, and its place; only, a user's message that was stored when it was
- * accepted gets its place now that it is in the state, and so does one that had left the state and is back.
+ * accepted gets its place now that it is in the state, after its parent unless it named one, and so does one that had left
+ * the state and is back.
  */
 const UPSERT = textByRows(
   (
@@ -113,6 +114,7 @@ const UPSERT = textByRows(
       role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
       token_count = coalesce(excluded.token_count, messages.token_count),
       model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
+      parent_id = case when messages.checkpoint_id is null then coalesce(messages.parent_id, excluded.parent_id) else messages.parent_id end,
       run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`,
 );
 
