@@ -169,6 +169,23 @@ export function forkHistoryContract(open: OpenStorage): void {
         expect(await count(fork.thread_id), `after the ${i + 1}. of them`).toBe(i + 2);
       }
     });
+
+    test("has not what those did in the other session after the fork began", async ({ storage }) => {
+      const session = await storage.createSession({});
+      const forks: Awaited<ReturnType<typeof forkOf>>[] = [];
+      const graph = counting(await storage.getCheckpointer(), async () => {
+        forks.push(await forkOf(storage, session.id));
+      });
+      const count = async (thread_id: string) =>
+        (await graph.invoke({ seen: -1 }, { configurable: { thread_id }, durability: "sync" })).seen;
+      expect([await count(session.thread_id), await count(session.thread_id)]).toEqual([1, 2]);
+      const [fork] = forks.splice(1);
+      const [first] = (await storage.timeline.readTimeline(session.id)).slice(-1);
+      const { id, thread_id } = fork as NonNullable<typeof fork>;
+      const named = { checkpoint_ids: [first?.checkpoint_id ?? ""] };
+      expect(await storage.timeline.readTimeline(id, named)).toHaveLength(1);
+      expect(await count(thread_id)).toBe(2);
+    });
   });
 }
 
@@ -186,13 +203,16 @@ function deltas(checkpointer: CheckpointSaver) {
 }
 
 /** Its subgraph counts how often it was called. */
-function counting(checkpointer: CheckpointSaver) {
+function counting(checkpointer: CheckpointSaver, meanwhile = async () => {}) {
   const Count = Annotation.Root({
     calls: Annotation<number>({ reducer: (before, more) => before + more, default: () => 0 }),
     seen: Annotation<number>(),
   });
   const inner = new StateGraph(Count)
-    .addNode("count", () => ({ calls: 1 }))
+    .addNode("count", async () => {
+      await meanwhile();
+      return { calls: 1 };
+    })
     .addNode("tell", ({ calls }) => ({ seen: calls }))
     .addEdge(START, "count")
     .addEdge("count", "tell")

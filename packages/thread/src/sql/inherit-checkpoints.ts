@@ -105,7 +105,7 @@ const WRITE_COLUMNS = "ns, checkpoint_id, task_id, idx, channel, value";
 
 /**
  * With the state of subgraphs that keep it from one call to the next (their namespace names no task), as it was along the way
- * and before it. What is pending where the fork began is its own.
+ * and before it. What is pending where the fork began, and what its subgraphs did from there, is its own.
  */
 function copyStretch({ db: { dialect } }: SqlContext, { thread, line }: Stretch, to: number): Statement[] {
   const ids = JSON.stringify(line.map(({ checkpoint_id }) => checkpoint_id));
@@ -130,7 +130,7 @@ function copyStretch({ db: { dialect } }: SqlContext, { thread, line }: Stretch,
           order by r.seq desc limit 1) in (${dialect.eachText})
          or c.seq = (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?))
        on conflict do nothing`,
-      [to, thread, ids, line.at(-1)?.seq ?? 0],
+      [to, thread, before, line.at(-1)?.seq ?? 0],
     ),
   ];
 }
