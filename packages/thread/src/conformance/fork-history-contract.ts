@@ -92,6 +92,22 @@ export function forkHistoryContract(open: OpenStorage): void {
       await expectRows(storage, fork.id, turn("a"));
     });
 
+    test("of a fork that had gone back is only what led to that one", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b", "c"]);
+      const [first = "", second = "", undone = ""] = heads;
+      const gone = await forkOf(storage, session_id);
+      await rewind(storage, gone.id, second);
+      await gone.ask("x");
+      const fork = await forkOf(storage, gone.id);
+      await expect(rewind(storage, fork.id, undone)).rejects.toMatchObject(NOT_FOUND);
+      await rewind(storage, fork.id, first);
+      await expectRows(storage, fork.id, turn("a"));
+      const all = await storage.timeline.readTimeline(fork.id, { limit: 100 });
+      expect(all.map(({ checkpoint_id }) => checkpoint_id)).not.toContain(undone);
+      await rewind(storage, fork.id, second);
+      await expectRows(storage, fork.id, ["a", "b"].flatMap(turn));
+    });
+
     test("is the fork's own once it was gone back to, whatever becomes of the other session", async ({ storage }) => {
       const { session_id, session, heads } = await conversation(storage, ["a", "b", "c"]);
       const fork = await forkOf(storage, session_id);

@@ -89,7 +89,9 @@ function* wayTo(ctx: SqlContext, fork: Forked, checkpoint_id: string): Tx<Stretc
       return [...stretches, { session_id: parent, thread, line: [...line.slice(0, end + 1), ...leant] }];
     }
     stretches.push({ session_id: parent, thread, line });
-    ({ parent, at } = source);
+    ({ parent } = source);
+    // One that had gone back to before it began comes from there, and not from where it began.
+    at = line.some((each) => each.checkpoint_id === source.at) ? source.at : (line.at(-1)?.parent_id ?? null);
   }
   return [];
 }
