@@ -135,6 +135,23 @@ export function forkHistoryContract(open: OpenStorage): void {
       expect(rows.map(({ created_at }) => created_at)).toEqual(times);
     });
 
+    test("has those that came in between and had left too, with what only their rows know", async ({ storage }) => {
+      const { session_id, graph, config, heads, ask } = await conversation(storage, ["a"]);
+      await storage.createMessage({ session_id, id: "b", role: "user", content: "b", metadata: { by: "Ann" } });
+      await ask("b");
+      const before = await storage.listMessagesForSession(session_id);
+      const messages = ["a", "b"].flatMap(turn).map((id) => new RemoveMessage({ id }));
+      await graph.updateState(config, { messages }, "tools");
+      await ask("c");
+      const fork = await forkOf(storage, session_id);
+      await rewind(storage, fork.id, heads[0] ?? "");
+      await expectRows(storage, fork.id, turn("a"));
+      await rewind(storage, fork.id, heads[1] ?? "");
+      await expectRows(storage, fork.id, ["a", "b"].flatMap(turn));
+      const rows = await storage.listMessagesForSession(fork.id);
+      expect(rows).toEqual(before.map((row) => ({ ...row, session_id: fork.id })));
+    });
+
     test("has the values of delta channels, which are in the writes of what came before", async ({ storage }) => {
       const graph = deltas(await storage.getCheckpointer());
       const { id: session_id, thread_id } = await storage.createSession({});

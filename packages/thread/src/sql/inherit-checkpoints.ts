@@ -52,9 +52,11 @@ function* inheritCheckpoint(ctx: SqlContext, session_id: string, checkpoint_id: 
   for (const stretch of stretches) yield* all(copyStretch(ctx, stretch, fork.thread));
   const { messages } = yield* readMessagesAt(db, session_id, checkpoint_id);
   const ids = messages.map(({ id }) => id);
+  // Those that came in between may have left the state again before the fork began.
+  const checkpoints = stretches.flatMap(({ line }) => line.map((each) => each.checkpoint_id));
   for (const { session_id: from } of stretches) {
     yield* inheritMessages(ctx, from);
-    yield* copyMessageRows(ctx, { from, to: session_id, ids });
+    yield* copyMessageRows(ctx, { from, to: session_id, ids, checkpoints });
   }
 }
 

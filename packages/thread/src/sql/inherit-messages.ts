@@ -57,15 +57,25 @@ export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> 
   yield* rebuildMessages(ctx, session_id);
 }
 
+interface CopiedRows {
+  from: string;
+  to: string;
+  ids: readonly string[];
+  /** Besides those named, the ones that these checkpoints were the first to hold. */
+  checkpoints?: readonly string[];
+}
+
 /** Rows of another session, with what only they know; where they stand is for a rebuild to say. Those that are there stay. */
 export function* copyMessageRows(
   { db: { dialect } }: SqlContext,
-  { from, to, ids }: { from: string; to: string; ids: readonly string[] },
+  { from, to, ids, checkpoints = [] }: CopiedRows,
 ): Tx<void> {
   const sql = `insert into messages (session_id, id, scope, position, ${COLUMNS})
     select cast(? as text), m.id, m.scope, null, ${COLUMNS.replaceAll(/(\w+)/g, "m.$1")} from messages m
-    where m.session_id = ? and m.id in (${dialect.eachText}) on conflict (session_id, id) do nothing`;
-  yield* all([{ sql: placeholders(dialect, sql), params: [to, from, JSON.stringify(ids)] }]);
+    where m.session_id = ? and (m.id in (${dialect.eachText}) or m.checkpoint_id in (${dialect.eachText}))
+    on conflict (session_id, id) do nothing`;
+  const params = [to, from, JSON.stringify(ids), JSON.stringify(checkpoints)];
+  yield* all([{ sql: placeholders(dialect, sql), params }]);
 }
 
 /** The same, of those that have been made since, in the transaction in which the session goes. */
