@@ -66,7 +66,12 @@ export function* sweepLineage(dialect: Dialect, lineage: number): Tx<{ pieces: n
   return { pieces: garbage.length, bytes };
 }
 
-/** Of deletions that return their `bytes`, which are counted as the writer counts them. */
+/** What a row takes, as the writer counts it. */
+export const CHECKPOINT_BYTES = `8 + length(ns) + length(checkpoint_id) + coalesce(length(parent_id), 0) + length(body)
+  + length(metadata) + coalesce(length(snapshot), 0)`;
+export const WRITE_BYTES = "8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value)";
+
+/** Of statements that return their `bytes`. */
 export function sumOf(results: readonly QueryResult[]): number {
   return results.flatMap(({ rows }) => rows).reduce((sum, { bytes }) => sum + Number(bytes), 0);
 }

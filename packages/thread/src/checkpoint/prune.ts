@@ -6,7 +6,7 @@ import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { keptAncestors } from "./kept-ancestors.ts";
-import { lockLineage, PORTION, sumOf, sweepLineage } from "./lineage.ts";
+import { CHECKPOINT_BYTES, lockLineage, PORTION, sumOf, sweepLineage, WRITE_BYTES } from "./lineage.ts";
 import { checkPruneOptions } from "./prune-options.ts";
 import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
@@ -180,14 +180,13 @@ function removal(dialect: Dialect, pk: number, rows: readonly Row[]): Statement[
       dialect,
       `delete from checkpoint_writes where thread = ? and (ns, checkpoint_id) in (
          select ns, checkpoint_id from checkpoints where thread = ? and seq in (${dialect.eachNumber}))
-       returning 8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value) as bytes`,
+       returning ${WRITE_BYTES} as bytes`,
       [pk, pk, seqs],
     ),
     prepared(
       dialect,
       `delete from checkpoints where thread = ? and seq in (${dialect.eachNumber})
-       returning 8 + length(ns) + length(checkpoint_id) + coalesce(length(parent_id), 0) + length(body) + length(metadata)
-         + coalesce(length(snapshot), 0) as bytes`,
+       returning ${CHECKPOINT_BYTES} as bytes`,
       [pk, seqs],
     ),
   ];

@@ -62,6 +62,19 @@ export function forkHistoryContract(open: OpenStorage): void {
       await expectRows(storage, fork.id, ["a", "b"].flatMap(turn));
     });
 
+    test("counts for the fork from then on, and no longer when it is pruned", async ({ storage }) => {
+      const { session_id, heads } = await conversation(storage, ["a", "b", "c"]);
+      const fork = await forkOf(storage, session_id);
+      await fork.ask("d");
+      const bytes = async () => (await storage.getSession(fork.id))?.storage_bytes ?? 0;
+      const [own, had] = [await bytes(), await storage.timeline.readTimeline(fork.id)];
+      await storage.timeline.readTimeline(fork.id, { checkpoint_ids: [heads[0] ?? ""] });
+      expect(await bytes()).toBeGreaterThan(own);
+      const saver = await storage.getCheckpointer();
+      expect((await saver.prune({ thread_id: fork.thread_id, keep_last: had.length })).checkpoints).toBe(8);
+      expect(await bytes()).toBe(own);
+    });
+
     test("through several forks, and branched off again", async ({ storage }) => {
       const { session_id, heads } = await conversation(storage, ["a", "b"]);
       const first = await forkOf(storage, session_id);

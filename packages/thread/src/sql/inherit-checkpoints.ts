@@ -1,5 +1,5 @@
 import { findRow, leantOn } from "../checkpoint/copy-thread.ts";
-import { lockLineage } from "../checkpoint/lineage.ts";
+import { CHECKPOINT_BYTES, lockLineage, sumOf, WRITE_BYTES } from "../checkpoint/lineage.ts";
 import { readMessagesAt } from "../checkpoint/timeline-read.ts";
 import { type Ancestor, readAncestors } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
@@ -49,7 +49,10 @@ function* inheritCheckpoint(ctx: SqlContext, session_id: string, checkpoint_id: 
   const stretches = yield* wayTo(ctx, fork, checkpoint_id);
   if (stretches.length === 0) return;
   yield* inheritMessages(ctx, session_id);
-  for (const stretch of stretches) yield* all(copyStretch(ctx, stretch, fork.thread));
+  for (const stretch of stretches) {
+    const bytes = sumOf(yield* all(copyStretch(ctx, stretch, fork.thread)));
+    yield* all([prepared(db.dialect, "update threads set bytes = bytes + ? where pk = ?", [bytes, fork.thread])]);
+  }
   const { messages } = yield* readMessagesAt(db, session_id, checkpoint_id);
   const ids = messages.map(({ id }) => id);
   // Those that came in between may have left the state again before the fork began.
@@ -119,12 +122,14 @@ function copyStretch({ db: { dialect } }: SqlContext, { thread, line }: Stretch,
   return [
     run(
       `insert into checkpoints (thread, ${COLUMNS}) select cast(? as bigint), ${ofC} from checkpoints c
-       where c.thread = ? and c.ns = '' and c.checkpoint_id in (${dialect.eachText}) on conflict do nothing`,
+       where c.thread = ? and c.ns = '' and c.checkpoint_id in (${dialect.eachText})
+       on conflict do nothing returning ${CHECKPOINT_BYTES} as bytes`,
       [to, thread, ids],
     ),
     run(
       `insert into checkpoint_writes (thread, ${WRITE_COLUMNS}) select cast(? as bigint), ${WRITE_COLUMNS} from checkpoint_writes
-       where thread = ? and ns = '' and checkpoint_id in (${dialect.eachText}) on conflict do nothing`,
+       where thread = ? and ns = '' and checkpoint_id in (${dialect.eachText})
+       on conflict do nothing returning ${WRITE_BYTES} as bytes`,
       [to, thread, before],
     ),
     run(
@@ -133,7 +138,7 @@ function copyStretch({ db: { dialect } }: SqlContext, { thread, line }: Stretch,
          (select r.checkpoint_id from checkpoints r where r.thread = c.thread and r.ns = '' and r.seq < c.seq
           order by r.seq desc limit 1) in (${dialect.eachText})
          or c.seq = (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?))
-       on conflict do nothing`,
+       on conflict do nothing returning ${CHECKPOINT_BYTES} as bytes`,
       [to, thread, before, line.at(-1)?.seq ?? 0],
     ),
   ];
