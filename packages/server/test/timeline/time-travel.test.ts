@@ -462,6 +462,21 @@ describe("fork", () => {
       status: 422,
     });
   });
+
+  it("without files has those of before it where it goes back to, and none where it began", async () => {
+    const talk = await startTalk();
+    await talk.say(make("a.txt", "one"));
+    await talk.say(make("b.txt", "two"));
+    const bare = talkTo(talk.on, (await talk.post<Session>("/fork", { files: false })).body);
+    const files = () => ["a.txt", "b.txt", "c.txt"].filter((name) => bare.file(name) !== undefined);
+    const { previous_head } = await bare.rewind({ last: "turn" });
+    expect(files()).toEqual(["a.txt"]);
+    await bare.rewind({ checkpoint_id: previous_head ?? "" });
+    expect(files()).toEqual([]);
+    await bare.say(make("c.txt", "three"));
+    await bare.rewind({ checkpoint_id: previous_head ?? "" });
+    expect([files(), talk.on.faults]).toEqual([[], []]);
+  });
 });
 
 describe("edit and regenerate", () => {

@@ -5,6 +5,7 @@ import { findCheckpoint } from "../checkpoint/fork-checkpoint.ts";
 import { listNumbers } from "../checkpoint/list-pieces.ts";
 import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
 import { parseJson } from "../checkpoint/serializer.ts";
+import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { Fork } from "../timeline-store.ts";
 import type { SqlContext } from "./context.ts";
 import { selectSessions, toSession } from "./session-row.ts";
@@ -34,7 +35,8 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   yield* copyThreadBody(ctx, parent.thread_id, thread_id, { checkpoint_id });
   const thread = yield* dropPending(ctx, thread_id, checkpoint_id);
   const snapshot_id = fork.snapshot_id ?? thread.snapshot;
-  if (fork.files && snapshot_id !== null)
+  if (!fork.files) yield* leaveFiles(ctx, thread.pk, checkpoint_id);
+  else if (snapshot_id !== null)
     yield* moveWorkspace(db, { thread: thread.pk, scope: parent.scope, snapshot_id, updated_at: created_at });
   const { pk: _, user_id, scope, mode, config, metadata } = parent;
   const own = {
@@ -63,6 +65,13 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   const row = yield* first(selectSessions(db).where("s.id", "=", id));
   if (!row) throw new AppError("internal", `Session ${id} was stored and can't be found`);
   return toSession(row);
+}
+
+/** Where it begins it has no files: else all of them would look as if somebody had taken them away since. */
+function* leaveFiles({ db }: SqlContext, thread: number, checkpoint_id: string): Tx<void> {
+  const begun = db.q.updateTable("checkpoints").set({ snapshot: EMPTY_TREE }).where("thread", "=", thread);
+  const stored = begun.where("ns", "=", "").where("checkpoint_id", "=", checkpoint_id);
+  yield* changes(stored.where("snapshot", "is not", null));
 }
 
 function* refuseTaken({ db }: SqlContext, id: string): Tx<void> {
