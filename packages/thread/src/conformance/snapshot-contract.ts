@@ -296,6 +296,27 @@ export function snapshotContract(open: OpenStorage): void {
       expect((await storage.getSession(id))?.storage_bytes).toBe((before?.storage_bytes ?? 0) - report.bytes);
     });
 
+    test("a quota takes the oldest first, whichever session they are of", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const [early, late] = [await storage.createSession({}), await storage.createSession({})];
+      const say = async ({ id, thread_id }: typeof early, after: Point | string, content: string) => {
+        const snapshot = await save(storage, thread_id, `${content} ${randomBytes(1_000).toString("hex")}`);
+        const { lease } = await runOn(storage, id);
+        const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
+        const point = await put(saver, after, { messages: [] }, { configurable });
+        await storage.finishRun(lease, endOf("succeeded"));
+        return { point, snapshot };
+      };
+      const first = await say(late, late.thread_id, "first");
+      const second = await say(early, early.thread_id, "second");
+      await say(late, first.point, "late");
+      await say(early, second.point, "early");
+      const max_bytes = (await storage.snapshots.snapshotBytes({})) - 500;
+      expect((await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW, max_bytes })).forgotten).toBe(1);
+      const gone = await storage.snapshots.missingObjects({}, [first.snapshot, second.snapshot]);
+      expect(gone).toEqual([first.snapshot]);
+    });
+
     test("lets go of a deleted session's files", async ({ storage }) => {
       const { thread_id, id } = await storage.createSession({});
       await save(storage, thread_id, "mine");

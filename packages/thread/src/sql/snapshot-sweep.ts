@@ -233,16 +233,15 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<Swept
 
 /**
  * The oldest checkpoints lose their files: never a thread's head, which is also where it waits for an answer, nor what a
- * workspace stands at. Nor is the empty folder forgotten, which takes no room.
+ * workspace stands at. Nor is the empty folder forgotten, which takes no room. Ids of checkpoints begin with their time.
  */
 function* forgetOldest(db: Database, scope: string): Tx<number> {
   const { dialect } = db;
-  const sql = `select c.snapshot, max(c.seq) as newest, max(t.pk) as thread
-    from threads t join checkpoints c on c.thread = t.pk
+  const sql = `select c.snapshot from threads t join checkpoints c on c.thread = t.pk
     where t.scope = ? and c.snapshot is not null and c.snapshot <> ? and c.snapshot not in (select w.snapshot_id from workspaces w where w.scope = ?)
       and c.snapshot not in (select h.snapshot from threads x join checkpoints h on h.thread = x.pk and h.checkpoint_id = x.head
         where x.scope = ? and h.snapshot is not null)
-    group by c.snapshot order by max(t.pk), max(c.seq)`;
+    group by c.snapshot order by max(c.checkpoint_id)`;
   const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, EMPTY_TREE, scope, scope] }]);
   const snapshots = (found?.rows ?? []).map(({ snapshot }) => String(snapshot));
   const oldest = snapshots.slice(0, Math.ceil(snapshots.length * STEP));
