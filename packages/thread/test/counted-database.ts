@@ -2,6 +2,8 @@ import type { Database } from "../src/sql/database.ts";
 import type { QueryResult, SqlValue, Statement, Tx } from "../src/sql/statement.ts";
 
 export interface Cost {
+  /** Round trips, where the database is another process. */
+  flights: number;
   statements: number;
   /** Rows that were read. */
   rows: number;
@@ -10,13 +12,14 @@ export interface Cost {
   read: number;
 }
 
-export const NOTHING: Cost = { statements: 0, rows: 0, sent: 0, read: 0 };
+export const NOTHING: Cost = { flights: 0, statements: 0, rows: 0, sent: 0, read: 0 };
 
 /** Counts what a transaction asks for and gets: the same on a fast machine and on a slow one. */
 export function counting(db: Database, cost: Cost): Database {
   const size = (value: SqlValue) => (typeof value === "object" || typeof value === "string" ? (value?.length ?? 0) : 8);
   const count = (statements: readonly Statement[], results: readonly QueryResult[]) => {
     const rows = results.flatMap((result) => result.rows);
+    cost.flights++;
     cost.statements += statements.length;
     cost.rows += rows.length;
     cost.sent += statements.flatMap(({ params }) => params).reduce<number>((sum, value) => sum + size(value), 0);

@@ -56,6 +56,31 @@ describe.each(savers)(`a thread of ${LONG} steps against one of ${SHORT}, on $na
   });
 });
 
+/** What it takes to read a fork of a conversation of so many messages for the first time. */
+async function costOfReading({ ctx, saver }: OpenDatabase, cost: Cost, count: number): Promise<Cost> {
+  const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+  const messages = Array.from({ length: count }, (_, i) => human(`m${i}`, "x"));
+  await put(saver, thread_id, { messages }, { step: 0 });
+  const fork = await createTimelineStore(ctx).forkSession({ session_id, files: true });
+  Object.assign(cost, NOTHING);
+  expect((await createMessageStore(ctx).getMessagesBySession(fork.id)).total).toBe(count);
+  return { ...cost };
+}
+
+describe.each(savers)(`a fork of ${LONG} messages against one of ${SHORT}, on $name`, ({ run }) => {
+  it("is first read in as many round trips", () => {
+    const cost = { ...NOTHING };
+    return run(
+      async (open) => {
+        const short = await costOfReading(open, cost, SHORT);
+        expect(short.flights).toBeGreaterThan(0);
+        expect((await costOfReading(open, cost, LONG)).flights).toBe(short.flights);
+      },
+      (db) => counting(db, cost),
+    );
+  });
+});
+
 const MANY = 40_000;
 
 /** What it takes to undo so many artifacts of a session. */

@@ -12,7 +12,7 @@ import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { inheritMessages } from "./inherit-messages.ts";
 import type { MessageRow } from "./message-row.ts";
-import { all, first, rows, statement, type Tx } from "./statement.ts";
+import { all, first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
 
 /** The conversation along the head's ancestry, as rows should have it. */
@@ -256,17 +256,25 @@ function* makeEqual(ctx: SqlContext, difference: Difference): Tx<RebuildReport> 
   const known = new Map(existing.map((row) => [row.id, row]));
   const places = placesOf([...history, ...wanted, ...inputs], wanted.length + inputs.length, known);
   let parent_id: string | null = history.at(-1)?.id ?? null;
+  // All at once: of a long conversation, a round trip for each of them would take seconds.
+  const writes: Statement[] = [];
   for (const one of wanted) {
     const row = known.get(one.id);
     const position = places.get(one.id) as number;
     if (!row) {
       const added = { ...one, session_id, scope, position, parent_id, metadata: "{}" };
-      yield* all([statement(q.insertInto("messages").values(added))]);
+      writes.push(statement(q.insertInto("messages").values(added)));
       report.added++;
-    } else if (yield* change(ctx, row, repairOf(row, one, position, checkpoints))) report.repaired++;
+    } else {
+      const repair = change(ctx, row, repairOf(row, one, position, checkpoints));
+      writes.push(...repair);
+      report.repaired += repair.length;
+    }
     parent_id = one.id;
   }
-  for (const row of [...history, ...inputs]) yield* change(ctx, row, { position: places.get(row.id) as number });
+  for (const row of [...history, ...inputs])
+    writes.push(...change(ctx, row, { position: places.get(row.id) as number }));
+  yield* all(writes);
   const message_count = places.size;
   yield* all([statement(q.updateTable("sessions").set({ message_count }).where("id", "=", session_id))]);
   return report;
@@ -293,24 +301,26 @@ function* sortOut(ctx: SqlContext, difference: Difference): Tx<{ history: Messag
   const staying = new Set([...wanted, ...inputs].map(({ id }) => id));
   const [oldest] = ancestry;
   const history: MessageRow[] = [];
+  const writes: Statement[] = [];
   let removed = 0;
   for (const row of existing.filter(({ id, position }) => !staying.has(id) && position !== null)) {
     const { left_state, checkpoint_id } = row;
     if (left_state !== null && (left_state === oldest || !checkpoints.has(left_state))) history.push(row);
-    else if (checkpoint_id !== null && !ancestry.has(checkpoint_id)) yield* change(ctx, row, { position: null });
+    else if (checkpoint_id !== null && !ancestry.has(checkpoint_id))
+      writes.push(...change(ctx, row, { position: null }));
     else {
-      yield* all([statement(ctx.db.q.deleteFrom("messages").where("pk", "=", row.pk))]);
+      writes.push(statement(ctx.db.q.deleteFrom("messages").where("pk", "=", row.pk)));
       removed++;
     }
   }
+  yield* all(writes);
   return { history, removed };
 }
 
-/** False if the row has it all already. */
-function* change({ db }: SqlContext, row: MessageRow, right: Partial<MessageRow>): Tx<boolean> {
-  if (Object.entries(right).every(([key, value]) => row[key as keyof MessageRow] === value)) return false;
-  yield* all([statement(db.q.updateTable("messages").set(right).where("pk", "=", row.pk))]);
-  return true;
+/** None if the row has it all already. */
+function change({ db }: SqlContext, row: MessageRow, right: Partial<MessageRow>): Statement[] {
+  if (Object.entries(right).every(([key, value]) => row[key as keyof MessageRow] === value)) return [];
+  return [statement(db.q.updateTable("messages").set(right).where("pk", "=", row.pk))];
 }
 
 /** The row as it should be. What only the row knows (its times, its usage, a checkpoint that was pruned) stays. */
