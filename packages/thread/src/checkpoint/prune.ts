@@ -139,19 +139,24 @@ function timeOf(row: Row): number {
 
 /**
  * A subgraph's checkpoints belong to the root checkpoint they came after, and go with it. One that keeps its state
- * from one call to the next (its namespace names no task) needs its newest.
+ * from one call to the next (its namespace names no task) needs its newest, and for each root checkpoint what it had then.
  */
 function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | undefined): void {
-  const newest = new Map(rows.map((row) => [row.ns, row]));
-  let root: Row | undefined;
+  const newest = new Map<string, Row>();
+  const keepNewest = () => {
+    for (const { seq } of newest.values()) kept.add(seq);
+  };
+  let isKept = false;
   for (const row of rows) {
     if (row.ns === "") {
-      root = row;
+      if (isKept) keepNewest();
+      isKept = kept.has(row.seq);
       continue;
     }
-    const lasts = !row.ns.includes(":") && newest.get(row.ns) === row;
-    if (lasts || (root && kept.has(root.seq)) || isRecent(row, before)) kept.add(row.seq);
+    if (!row.ns.includes(":")) newest.set(row.ns, row);
+    if (isKept || isRecent(row, before)) kept.add(row.seq);
   }
+  keepNewest();
 }
 
 function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {

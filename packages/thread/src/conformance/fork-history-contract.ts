@@ -249,7 +249,7 @@ function deltas(checkpointer: CheckpointSaver) {
 }
 
 /** Its subgraph counts how often it was called. */
-function counting(checkpointer: CheckpointSaver, meanwhile = async () => {}) {
+export function counting(checkpointer: CheckpointSaver, meanwhile = async () => {}) {
   const Count = Annotation.Root({
     calls: Annotation<number>({ reducer: (before, more) => before + more, default: () => 0 }),
     seen: Annotation<number>(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Storage } from "../storage.ts";
 import type { Rewind } from "../timeline-store.ts";
 import { forkContract } from "./fork-contract.ts";
-import { forkHistoryContract } from "./fork-history-contract.ts";
+import { counting, forkHistoryContract } from "./fork-history-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
 import { startRun } from "./started-run.ts";
@@ -79,6 +79,23 @@ export function timelineContract(open: OpenStorage): void {
       const redone = await rewind(second ? await second() : storage, session_id, last);
       expect(redone.previous_head).toBe(rewound.head);
       await expectRows(storage, session_id, ["a", "b", "c"].flatMap(turn));
+    });
+
+    test("to where a prune has left no other step, subgraphs that keep their state have it as it was", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const graph = counting(saver);
+      const { id, thread_id } = await storage.createSession({});
+      const count = async () => (await graph.invoke({ seen: -1 }, { configurable: { thread_id } })).seen;
+      expect(await count()).toBe(1);
+      const first = await headOf(storage, id);
+      expect([await count(), await count()]).toEqual([2, 3]);
+      const { previous_head } = await rewind(storage, id, first);
+      expect(await count()).toBe(2);
+      expect((await saver.prune({ thread_id })).checkpoints).toBeGreaterThan(0);
+      await rewind(storage, id, previous_head);
+      expect(await count()).toBe(4);
     });
 
     test("the conversation goes on from there, in this process and in another", async ({ storage, second }) => {
