@@ -1,5 +1,6 @@
 import { AppError, Chat, ChatMessage, Id, PutChat, parseInput, UserId } from "@cognition/contract";
 import { requireKnown } from "../sql/known-names.ts";
+import { pageOrder } from "../sql/page-bounds.ts";
 import type { ChatChange, ChatKey, ChatMessageQuery, NewChatMessage } from "./chat-session-store.ts";
 
 const WorkingDirectory = PutChat.shape.working_directory.unwrap();
@@ -54,9 +55,9 @@ export function parseChatMessage(message: NewChatMessage, now: string): Omit<Cha
 }
 
 /** What every store checks before it reads its log. */
-export function checkMessageQuery(query: ChatMessageQuery): ChatMessageQuery {
+export function checkMessageQuery(query: ChatMessageQuery): ChatMessageQuery & { order: "asc" | "desc" } {
   requireKnown("Chat messages", query, ["limit", "offset", "session_id", "order"]);
-  return query;
+  return { ...query, order: pageOrder(query.order, "asc") };
 }
 
 const WITH_OFFSET = /(Z|[+-]\d\d:?\d\d)$/i;

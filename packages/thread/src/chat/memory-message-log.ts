@@ -20,7 +20,7 @@ export function createMemoryMessageLog(): MemoryMessageLog {
       return { ...stored };
     },
     getMessages: async (user_id, chat_id, query = {}) => {
-      const { session_id, order = "asc", ...page } = checkMessageQuery(query);
+      const { session_id, order, ...page } = checkMessageQuery(query);
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       const sign = order === "asc" ? 1 : -1;
       return (logs.get({ user_id, chat_id }) ?? [])

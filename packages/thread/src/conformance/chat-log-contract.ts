@@ -47,6 +47,17 @@ export function chatLogContract(open: OpenChatStore): void {
     }
   });
 
+  test("an order that there is not is refused, and named", async ({ store }) => {
+    await log(store, 2);
+    for (const order of ["up", "DESC", "", null, 1]) {
+      const refused = store.getMessages("u", "c", { order: order as never });
+      await expect(refused).rejects.toMatchObject({
+        code: "validation_failed",
+        message: expect.stringContaining("order"),
+      });
+    }
+  });
+
   test("chats don't see each other's, and need no session", async ({ store }) => {
     await store.saveMessage({ user_id: "a:b", chat_id: "c", role: "user", content: "x" });
     await store.saveMessage({ user_id: "a", chat_id: "b:c", role: "user", content: "y" });

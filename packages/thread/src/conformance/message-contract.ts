@@ -132,6 +132,17 @@ export function messageContract(open: OpenStorage): void {
       expect(await contents({ limit: 2, offset: 2, order: "asc" })).toEqual([2, 3]);
     });
 
+    test("an order that there is not is refused, and named", async ({ storage }) => {
+      const session_id = await conversation(storage, 2);
+      for (const order of ["up", "DESC", "", null, 1]) {
+        const refused = storage.getMessagesBySession(session_id, { order: order as never });
+        await expect(refused).rejects.toMatchObject({
+          code: "validation_failed",
+          message: expect.stringContaining("order"),
+        });
+      }
+    });
+
     test("goes on past a message, in either order, while others come; not past one that is not there", async ({
       storage,
     }) => {

@@ -74,7 +74,7 @@ export function createChatStore(ctx: SqlContext, scopes?: Scope): ChatSessionSto
       });
     },
     getMessages: async (user_id, chat_id, query = {}) => {
-      const { session_id, order = "asc", ...page } = checkMessageQuery(query);
+      const { session_id, order, ...page } = checkMessageQuery(query);
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       let found = db.q.selectFrom("chat_messages").selectAll().where("scope", "=", scope);
       found = found.where("user_id", "=", user_id).where("chat_id", "=", chat_id);

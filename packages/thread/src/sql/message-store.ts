@@ -9,7 +9,7 @@ import { requireKnown } from "./known-names.ts";
 import { atMost, ONE } from "./limit.ts";
 import { parseNewMessage } from "./message-input.ts";
 import { type MessageRow, toMessage, toMessageRow } from "./message-row.ts";
-import { pageBounds } from "./page-bounds.ts";
+import { pageBounds, pageOrder } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
 import { sessionNotFound } from "./session-store.ts";
 import { listSpokenMessages } from "./spoken-messages.ts";
@@ -38,7 +38,8 @@ export function createMessageStore(ctx: SqlContext): Omit<MessageStore, "rebuild
     },
     getMessagesBySession: async (session_id, page = {}) => {
       requireKnown("Messages", page, ["limit", "offset", "order", "role", "scope", "past"]);
-      const { order = "desc", role, scope, past } = page;
+      const { role, scope, past } = page;
+      const order = pageOrder(page.order, "desc");
       const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
       const own = scopeTextOf(scope);
       const shape = { order, ofRole: role !== undefined, ofScope: own !== undefined, goesOn: past !== undefined };

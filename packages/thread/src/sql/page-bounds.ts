@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { AppError } from "@cognition/contract";
 
 export interface Page {
@@ -17,5 +18,15 @@ function bound(field: string, value: number): number {
   const msg = `${field} must be a whole number from 0`;
   throw new AppError("validation_failed", `${msg}, not ${value}`, {
     details: { errors: [{ loc: ["page", field], msg }] },
+  });
+}
+
+/** Which end of a list comes first. Checked here, since each reader would make something else of another word. */
+export function pageOrder(order: unknown, usual: "asc" | "desc"): "asc" | "desc" {
+  if (order === undefined) return usual;
+  if (order === "asc" || order === "desc") return order;
+  const msg = 'order must be "asc" or "desc"';
+  throw new AppError("validation_failed", `${msg}, not ${inspect(order, { depth: 0, maxStringLength: 100 })}`, {
+    details: { errors: [{ loc: ["page", "order"], msg }] },
   });
 }
