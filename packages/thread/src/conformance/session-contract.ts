@@ -3,6 +3,7 @@ import type { NewSession } from "../session-store.ts";
 import type { Storage } from "../storage.ts";
 import { putCheckpoint, readCheckpoint } from "./checkpoints.ts";
 import { nulIdContract } from "./nul-id-contract.ts";
+import { oddNumberContract } from "./odd-number-contract.ts";
 import { ODD_TEXTS } from "./odd-text.ts";
 import { oddValueContract } from "./odd-value-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
@@ -21,6 +22,7 @@ export function sessionContract(open: OpenStorage): void {
   scopeValueContract(open);
   unknownFilterContract(open);
   oddValueContract(open);
+  oddNumberContract(open);
 }
 
 function createSessionContract(open: OpenStorage): void {

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { BreakerStore, OpenBreaker } from "../breaker-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireDuration, requireWhole } from "./number-input.ts";
 import { scopeText } from "./scope.ts";
 import { changes } from "./statement.ts";
 
@@ -20,6 +21,8 @@ export function createBreakerStore({ db }: SqlContext): BreakerStore {
   const now = sql<number>`(select ${sql.raw(db.dialect.nowMs)})`;
   return {
     openBreaker: async ({ name, scope, failures, open_ms }) => {
+      requireWhole("failures", failures);
+      requireDuration("open_ms", Math.ceil(open_ms));
       const open_until = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(Math.ceil(open_ms))}`;
       const insert = db.q
         .insertInto("circuit_breakers")

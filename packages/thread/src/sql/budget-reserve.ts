@@ -3,11 +3,16 @@ import { type SqlBool, sql } from "kysely";
 import type { BudgetAnswer, BudgetCount, BudgetReservation, BudgetSpend } from "../budget-store.ts";
 import { type BudgetUsageRow, toBudget } from "./budget-row.ts";
 import type { SqlContext } from "./context.ts";
+import { requireAmount, requireDuration, requireWhole } from "./number-input.ts";
 import { changes, first, rows, type Tx } from "./statement.ts";
 
 type Refused = Extract<BudgetAnswer, { ok: false }>;
 
 export async function reserveBudget(ctx: SqlContext, asked: BudgetReservation): Promise<BudgetAnswer> {
+  requireAmounts(asked);
+  requireWhole("steps", asked.steps);
+  requireWhole("tool_calls", asked.tool_calls);
+  requireDuration("ttl_ms", Math.ceil(asked.ttl_ms));
   const reservation = ctx.newId();
   try {
     return await ctx.db.transaction(() => reserveAll(ctx, reservation, asked));
@@ -16,6 +21,12 @@ export async function reserveBudget(ctx: SqlContext, asked: BudgetReservation): 
     if (isAppError(error, "budget_exceeded")) return error.details["refused"] as Refused;
     throw error;
   }
+}
+
+function requireAmounts({ tokens, cost, seconds }: Pick<BudgetSpend, "tokens" | "cost" | "seconds">): void {
+  requireWhole("tokens", tokens);
+  requireAmount("cost", cost ?? 0);
+  requireAmount("seconds", seconds);
 }
 
 function* reserveAll(ctx: SqlContext, reservation: string, asked: BudgetReservation): Tx<BudgetAnswer> {
@@ -173,6 +184,7 @@ function limitOf(
 }
 
 export async function settleBudget(ctx: SqlContext, spend: BudgetSpend): Promise<void> {
+  requireAmounts(spend);
   await ctx.db.transaction(() => settle(ctx, spend));
 }
 

@@ -1,4 +1,4 @@
-import type { Budget, Scope } from "@cognition/contract";
+import { type Budget, PutBudgets, parseInput, type Scope } from "@cognition/contract";
 import { sql } from "kysely";
 import type { BudgetCount, BudgetStore } from "../budget-store.ts";
 import { putBudgets } from "./budget-limits.ts";
@@ -15,7 +15,8 @@ export function createBudgetStore(ctx: SqlContext): BudgetStore {
   const { db } = ctx;
   return {
     listBudgets: (scope) => listBudgets(ctx, scope),
-    putBudgets: async (scope, limits) => {
+    putBudgets: async (scope, given) => {
+      const { budgets: limits } = parseInput(PutBudgets, { budgets: given }, "body");
       await db.transaction(() => putBudgets(ctx, scope, limits));
       return listBudgets(ctx, scope);
     },

@@ -6,6 +6,7 @@ import { jsonText } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
+import { requireAmount, requireDuration, requireWhole } from "./number-input.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { first, rows, type Statement, statement, type Tx } from "./statement.ts";
@@ -35,8 +36,17 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       const [row] = await db.read(query, scopeTextOf(filter.scope));
       return Number(row?.count ?? 0);
     },
-    claimDeliveries: ({ limit, lease_ms }) => db.transaction(() => claimDue(ctx, limit, lease_ms)),
-    recordAttempt: (delivery_id, attempt) => db.transaction(() => recordAttempt(ctx, delivery_id, attempt)),
+    claimDeliveries: async ({ limit, lease_ms }) => {
+      requireWhole("limit", limit);
+      requireDuration("lease_ms", lease_ms);
+      return db.transaction(() => claimDue(ctx, limit, lease_ms));
+    },
+    recordAttempt: async (delivery_id, attempt) => {
+      const { next_attempt_ms = 0, duration_ms = 0 } = attempt;
+      requireDuration("next_attempt_ms", next_attempt_ms);
+      requireAmount("duration_ms", duration_ms);
+      return db.transaction(() => recordAttempt(ctx, delivery_id, attempt));
+    },
     redeliver: (delivery_id, scope) => db.transaction(() => redeliver(ctx, delivery_id, scope)),
   };
 }

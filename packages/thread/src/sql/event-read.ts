@@ -6,6 +6,7 @@ import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
+import { requireWhole } from "./number-input.ts";
 import { scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -129,6 +130,7 @@ export async function countEvents(
 ): Promise<{ events: number; folded: number; head: number }> {
   requireKnown("Events", query, EVENT_NAMES);
   const { session_id, after = 0, types, run_id } = query;
+  requireWhole("after", after);
   const own = scopeTextOf(query.scope);
   let missed = db.q
     .selectFrom("events")

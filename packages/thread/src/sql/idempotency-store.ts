@@ -4,6 +4,7 @@ import type { IdempotencyStore } from "../idempotency-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { jsonText } from "./json-text.ts";
+import { requireDuration } from "./number-input.ts";
 import { scopeText } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 
@@ -22,6 +23,7 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
     },
     // A key that ran out while its request worked has nothing to keep the answer in; the request itself stands.
     saveIdempotentResponse: async ({ scope, key, response, ttl_ms }) => {
+      requireDuration("ttl_ms", ttl_ms ?? 0);
       const until = ttl_ms === undefined ? {} : { expires_at: sql<number>`${nowMs} + ${ttl_ms}` };
       const set = { response: jsonText(response, "response"), ...until };
       const row = db.q.updateTable("idempotency_keys").set(set);
@@ -32,6 +34,7 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
       await db.transaction(() => changes(row.where("response", "is", null)));
     },
     renewIdempotencyKey: async ({ scope, key, ttl_ms }) => {
+      requireDuration("ttl_ms", ttl_ms);
       const row = db.q.updateTable("idempotency_keys").set({ expires_at: sql<number>`${nowMs} + ${ttl_ms}` });
       const mine = row.where("scope", "=", scopeText(scope)).where("key", "=", key).where("response", "is", null);
       await db.transaction(() => changes(mine));
@@ -79,6 +82,7 @@ const insertUnlessKnown = fixedQuery<KeyRow>(({ q, dialect }, row) => {
  */
 export function* claimKey({ db, now }: SqlContext, claim: Claim, response: string | null = null): Tx<ClaimState> {
   const { key, body_hash, ttl_ms = DEFAULT_TTL_MS } = claim;
+  requireDuration("ttl_ms", ttl_ms);
   const scope = scopeText(claim.scope);
   const [claimed] = yield* all([insertUnlessKnown(db, { scope, key, body_hash, ttl_ms, created_at: now(), response })]);
   const since = claimed?.rows[0]?.created_at as string | undefined;

@@ -1,7 +1,8 @@
-import type { Scope } from "@cognition/contract";
+import { AppError, type Scope } from "@cognition/contract";
 import { sql } from "kysely";
 import type { RateLimit, RateLimitStore, RateVerdict } from "../rate-limit-store.ts";
 import type { SqlContext } from "./context.ts";
+import { requireAmount, requireWhole } from "./number-input.ts";
 import { scopeText } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
 
@@ -14,12 +15,28 @@ const MICROSECONDS = 1_000_000;
 export function createRateLimitStore(ctx: SqlContext): RateLimitStore {
   const { db } = ctx;
   return {
-    takeRequest: (scope, limit) => db.transaction(() => take(ctx, scope, limit)),
+    takeRequest: async (scope, limit) => {
+      requireLimit(limit);
+      return db.transaction(() => take(ctx, scope, limit));
+    },
     pruneRateLimits: () => {
       const full = db.q.deleteFrom("rate_limits").where("full_at", "<=", sql<number>`(select ${now(ctx)})`);
       return db.transaction(() => changes(full));
     },
   };
+}
+
+/** Half of what a number holds, since the time of day is added. */
+const LONGEST = Number.MAX_SAFE_INTEGER / 2;
+
+function requireLimit({ per_second, burst }: RateLimit): void {
+  requireAmount("per_second", per_second);
+  requireWhole("burst", burst, 1);
+  if ((MICROSECONDS / per_second) * burst <= LONGEST) return;
+  throw new AppError(
+    "validation_failed",
+    `A bucket of ${burst} that fills by ${per_second} a second is never full again`,
+  );
 }
 
 function now({ db }: SqlContext) {

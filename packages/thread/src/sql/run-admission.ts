@@ -13,8 +13,9 @@ import { jsonText } from "./json-text.ts";
 import { ONE } from "./limit.ts";
 import { toMessage } from "./message-row.ts";
 import { insertMessage } from "./message-store.ts";
+import { requireDuration } from "./number-input.ts";
 import { abortRuns } from "./run-abort.ts";
-import { isFree, requireDuration, toClaimed } from "./run-claim.ts";
+import { isFree, toClaimed } from "./run-claim.ts";
 import { IS_OPEN, type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { type RunSessionRow, runSessionColumns } from "./run-session-row.ts";
 import { scopeText } from "./scope.ts";
@@ -46,7 +47,7 @@ export interface AdmittedRun {
 export async function createRun(ctx: SqlContext, run: NewRun): Promise<Admission> {
   const { session_id } = run;
   run.events?.forEach(refuseEnd);
-  if (run.claim) requireDuration(run.claim.lease_ms);
+  if (run.claim) requireDuration("lease_ms", run.claim.lease_ms);
   const id = run.id ?? ctx.newId();
   const input = jsonText(run.input, "input");
   try {

@@ -1,4 +1,3 @@
-import { AppError } from "@cognition/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { ClaimedRun, Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
@@ -8,6 +7,7 @@ import { fixedQuery } from "./fixed-query.ts";
 import { requireKnown } from "./known-names.ts";
 import { runFence } from "./lease-fence.ts";
 import { ONE } from "./limit.ts";
+import { requireDuration } from "./number-input.ts";
 import { type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { type RunSessionRow, runSessionColumns, toRunSession } from "./run-session-row.ts";
 import { scopeText } from "./scope.ts";
@@ -24,7 +24,7 @@ interface Candidate {
 
 export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
   requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes"]);
-  requireDuration(claim.lease_ms);
+  requireDuration("lease_ms", claim.lease_ms);
   return ctx.db.transaction(() => claimFirst(ctx, claim));
 }
 
@@ -161,16 +161,11 @@ export async function renewLease(
   lease: Lease,
   lease_ms: number,
 ): Promise<"held" | "abort_requested" | "lost"> {
-  requireDuration(lease_ms);
+  requireDuration("lease_ms", lease_ms);
   const until = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(lease_ms)}`;
   const renew = db.q.updateTable("threads").set({ lease_until: until }).where(runFence(lease)).returning("pk");
   const asked = db.q.selectFrom("runs").select("abort_requested_at").where("id", "=", lease.run_id);
   const [renewed, run] = await db.atomic([statement(renew), statement(asked)]);
   if (renewed?.rows.length !== 1) return "lost";
   return run?.rows[0]?.abort_requested_at ? "abort_requested" : "held";
-}
-
-export function requireDuration(lease_ms: number): void {
-  if (Number.isSafeInteger(lease_ms) && lease_ms >= 0) return;
-  throw new AppError("validation_failed", `lease_ms must be a whole number of milliseconds from 0, not ${lease_ms}`);
 }

@@ -1,0 +1,34 @@
+import { inspect } from "node:util";
+import { AppError, MAX_TTL_SECONDS } from "@cognition/contract";
+
+const MAX_DURATION_MS = MAX_TTL_SECONDS * 1000;
+
+/**
+ * What is counted is checked before it is bound: SQLite would keep a fraction in a whole number's column, take a negative
+ * limit for none, and PostgreSQL refuse each with words of its own.
+ */
+export function requireWhole(field: string, value: unknown, least = 0): void {
+  if (Number.isSafeInteger(value) && Number(value) >= least) return;
+  throw refused(field, `a whole number from ${least}`, value);
+}
+
+export function requireAmount(field: string, value: unknown): void {
+  if (Number.isFinite(value) && Number(value) >= 0) return;
+  throw refused(field, "a number from 0", value);
+}
+
+/** Bounded, since it is added to the clock: a moment past the year 275760 could be stored, and never be read as a time. */
+export function requireDuration(field: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_DURATION_MS) return;
+  throw refused(field, `a whole number of milliseconds from 0 to ${MAX_DURATION_MS}`, value);
+}
+
+function refused(field: string, must: string, value: unknown): AppError {
+  return new AppError(
+    "validation_failed",
+    `${field} must be ${must}, not ${inspect(value, { depth: 0, maxStringLength: 100 })}`,
+    {
+      details: { errors: [{ loc: [field], msg: `must be ${must}` }] },
+    },
+  );
+}
