@@ -106,6 +106,37 @@ export function snapshotContract(open: OpenStorage): void {
       expect((await storage.snapshots.readObjects(ANN, [secret.hash])).size).toBe(1);
     });
 
+    test("a tree that could not be read is refused, and named", async ({ storage }) => {
+      const file = { ...blob("{}"), kind: "tree" as const };
+      const good = blob("good");
+      for (const bad of [
+        file,
+        { ...blob("no folder"), kind: "tree" as const },
+        { ...blob('[["a","x644","h"]]'), kind: "tree" as const },
+        { ...file, base: EMPTY_TREE },
+        { ...blob("x"), base: EMPTY_TREE },
+        { ...blob("y"), kind: "folder" as never },
+      ]) {
+        const refused = { code: "validation_failed", message: expect.stringContaining(bad.hash) };
+        await expect(storage.snapshots.putObjects({}, [good, bad])).rejects.toMatchObject(refused);
+      }
+      expect(await storage.snapshots.missingObjects({}, [good.hash])).toEqual([good.hash]);
+    });
+
+    test("a file is no snapshot: it is refused, and the scope can still be swept", async ({ storage }) => {
+      const { thread_id } = await storage.createSession({});
+      const before = await save(storage, thread_id, "kept");
+      const held = blob("a file");
+      await storage.snapshots.putObjects({}, [held]);
+      const saved = storage.snapshots.saveSnapshot({ thread_id, snapshot_id: held.hash, objects: [], bytes: 0 });
+      await expect(saved).rejects.toMatchObject({
+        code: "validation_failed",
+        message: expect.stringContaining(held.hash),
+      });
+      expect(await storage.snapshots.currentSnapshot(thread_id)).toBe(before);
+      expect(await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW })).toMatchObject({ objects: 1 });
+    });
+
     test("a tree kept as a change of a change comes back whole", async ({ storage }) => {
       const [one, two, three] = [blob("1"), blob("2"), blob("3")];
       const whole = tree(file("a", one), file("b", two));

@@ -3,13 +3,14 @@ import { type Cell, type EntryType, isUnstoredMode, sortEntries, type TreeChange
 
 const TYPES: Record<string, EntryType> = { f: "file", l: "link", d: "tree" };
 
-export function decodeTree(content: Uint8Array): TreeEntry[] {
-  return (parse(content) as Cell[]).map(fromCell);
+/** `name` is the object's, to be told where it can't be read. */
+export function decodeTree(content: Uint8Array, name = ""): TreeEntry[] {
+  return read(content, name, (cells: Cell[]) => cells.map(fromCell));
 }
 
-export function decodeTreeChange(content: Uint8Array): TreeChange {
-  const { base, set, gone } = parse(content) as { base: string; set: Cell[]; gone: string[] };
-  return { base, set: set.map(fromCell), gone };
+export function decodeTreeChange(content: Uint8Array, name = ""): TreeChange {
+  type Stored = { base: string; set: Cell[]; gone: string[] };
+  return read(content, name, ({ base, set, gone }: Stored) => ({ base, set: set.map(fromCell), gone: [...gone] }));
 }
 
 export function applyTreeChanges(entries: readonly TreeEntry[], changes: readonly TreeChange[]): TreeEntry[] {
@@ -23,15 +24,17 @@ export function applyTreeChanges(entries: readonly TreeEntry[], changes: readonl
 
 function fromCell([name, kind, hash]: Cell): TreeEntry {
   const type = TYPES[kind[0] ?? ""];
-  if (!type) throw new AppError("corrupt_data", `An entry of a stored folder is of no known kind: ${kind}`);
+  if (!type) throw new Error(`an entry is of no known kind: ${kind}`);
   const mode = Number.parseInt(kind.slice(1), 8);
   return { name, type: type === "tree" && isUnstoredMode(mode) ? "unstored" : type, mode, hash };
 }
 
-function parse(content: Uint8Array): unknown {
+function read<T, Stored>(content: Uint8Array, name: string, decode: (stored: Stored) => T): T {
   try {
-    return JSON.parse(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString());
+    return decode(JSON.parse(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString()));
   } catch (cause) {
-    throw new AppError("corrupt_data", "A stored folder is not readable", { cause });
+    const details = { snapshot_id: name };
+    const message = `The stored folder ${name} is not readable: ${(cause as Error).message}`;
+    throw new AppError("corrupt_data", message, { cause, details });
   }
 }

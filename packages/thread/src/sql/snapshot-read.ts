@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
 import { applyTreeChanges, decodeTree, decodeTreeChange } from "../snapshot/decode-tree.ts";
-import { EMPTY_TREE, encodeTree } from "../snapshot/tree.ts";
+import { EMPTY_TREE, encodeTree, type TreeChange } from "../snapshot/tree.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
 import { unpack } from "./snapshot-pack.ts";
@@ -69,7 +69,7 @@ async function readPacks(db: Database, rows: readonly ObjectRow[]): Promise<Map<
 
 /** From the whole tree that the chain of changes begins with, forward. */
 function resolve(hash: string, rows: ReadonlyMap<string, ObjectRow>, raw: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  const changes: Uint8Array[] = [];
+  const changes: TreeChange[] = [];
   let at = hash;
   for (;;) {
     const row = rows.get(at);
@@ -77,12 +77,12 @@ function resolve(hash: string, rows: ReadonlyMap<string, ObjectRow>, raw: Readon
     if (at === EMPTY_TREE) break;
     if (!row || !content) throw snapshotNotFound(hash);
     if (row.base === null) break;
-    changes.push(content);
+    changes.push(decodeTreeChange(content, at));
     at = row.base;
   }
   const start = at === EMPTY_TREE ? encodeTree([]) : (raw.get(at) as Uint8Array);
   if (changes.length === 0) return start;
-  return encodeTree(applyTreeChanges(decodeTree(start), changes.reverse().map(decodeTreeChange)));
+  return encodeTree(applyTreeChanges(decodeTree(start, at), changes.reverse()));
 }
 
 function snapshotNotFound(hash: string): AppError {

@@ -1,4 +1,5 @@
 import { AppError, type Scope } from "@cognition/contract";
+import { decodeTree, decodeTreeChange } from "../snapshot/decode-tree.ts";
 import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { NewSnapshotObject, SavedSnapshot, SnapshotStore } from "../snapshot-store.ts";
 import type { SqlContext } from "./context.ts";
@@ -59,7 +60,7 @@ export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
 }
 
 function selectKnown({ dialect }: Database, scope: string, hashes: readonly string[]): Statement {
-  const sql = `select hash from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
+  const sql = `select hash, kind from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
   return { sql: placeholders(dialect, sql), params: [scope, JSON.stringify(hashes)], prepare: true };
 }
 
@@ -87,11 +88,27 @@ async function putObjects({ db }: SqlContext, scope: Scope, objects: readonly Ne
       known?.rows ?? [],
     ),
   );
-  const packs = await packObjects(unique.filter(({ hash }) => missing.has(hash)));
+  const added = unique.filter(({ hash }) => missing.has(hash));
+  added.forEach(requireReadable);
+  const packs = await packObjects(added);
   let bytes = 0;
   // A transaction each: none of them holds up other writers for long, and an object means nothing before it is named.
   for (const pack of packs) bytes += await db.transaction(() => insertPack(db, owner, pack));
   return bytes;
+}
+
+/** What can't be read back as a folder would stop every later sweep of its scope. */
+function requireReadable({ hash, kind, content, base }: NewSnapshotObject): void {
+  if (kind === "blob" && base === undefined) return;
+  try {
+    if (kind !== "tree")
+      throw new Error(base === undefined ? `${kind} is no kind of object` : "only a tree has a base");
+    if (base === undefined) decodeTree(content, hash);
+    else decodeTreeChange(content, hash);
+  } catch (cause) {
+    const message = `Object ${hash} can't be stored: ${(cause as Error).message}. Nothing was stored.`;
+    throw new AppError("validation_failed", message, { cause });
+  }
 }
 
 async function saveSnapshot(ctx: SqlContext, snapshot: SavedSnapshot): Promise<string[]> {
@@ -119,12 +136,19 @@ function* savePointer(
   const [, known] = yield* all([lockScope(db, scope, 0), selectKnown(db, scope, named)]);
   const missing = without(named, known?.rows ?? []);
   if (missing.length > 0) return missing;
+  const root = known?.rows.find(({ hash }) => hash === snapshot_id);
+  if (root && root["kind"] !== "tree") throw notAFolder(snapshot_id);
   yield* moveWorkspace(db, { thread: pk, scope, snapshot_id, updated_at: now() });
   if (bytes > 0) {
     const counted = db.q.updateTable("threads").set((eb) => ({ bytes: eb("bytes", "+", bytes) }));
     yield* all([statement(counted.where("pk", "=", pk)), countFor(db, scope, pk, named)]);
   }
   return [];
+}
+
+function notAFolder(snapshot_id: string): AppError {
+  const message = `Object ${snapshot_id} is a file, and a snapshot is the folder of a whole workspace; nothing was saved`;
+  return new AppError("validation_failed", message);
 }
 
 /** The caller has locked the thread's row: nobody takes it before this commits. */

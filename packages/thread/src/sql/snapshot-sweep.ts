@@ -121,7 +121,9 @@ async function mark(db: Database, scope: string, marked: Set<string>, roots: rea
     const next: string[] = [];
     for (let i = 0; i < trees.length; i += PORTION) {
       const contents = await readObjects(db, scope, trees.slice(i, i + PORTION));
-      const named = new Set([...contents.values()].flatMap((content) => decodeTree(content).map(({ hash }) => hash)));
+      const named = new Set(
+        [...contents].flatMap(([tree, content]) => decodeTree(content, tree).map(({ hash }) => hash)),
+      );
       const fresh = [...named].filter((hash) => !marked.has(hash));
       for (const hash of fresh) marked.add(hash);
       next.push(...fresh.filter((hash) => kinds.get(hash)?.kind === "tree"));

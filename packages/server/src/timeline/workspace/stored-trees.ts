@@ -15,7 +15,7 @@ export interface StoredTrees {
 export function createStoredTrees(store: Pick<SnapshotStore, "readObjects">, scope: Scope): StoredTrees {
   async function entries(hashes: readonly string[]): Promise<Map<string, TreeEntry[]>> {
     const contents = await store.readObjects(scope, hashes);
-    return new Map([...contents].map(([hash, content]) => [hash, decodeTree(content)]));
+    return new Map([...contents].map(([hash, content]) => [hash, decodeTree(content, hash)]));
   }
 
   async function diff(from: string, to: string): Promise<PathChange[]> {
