@@ -22,7 +22,8 @@ export interface MessageStore {
   ): Promise<{ messages: Message[]; total: number }>;
   /**
    * What users and assistants said in words, in all sessions that match, oldest session first: a page, and how many there
-   * are. What a tool said, and an answer that is only a call of one, is not among it.
+   * are. What a tool said, and an answer that is only a call of one, is not among it; nor is a fork's, which begins with
+   * what its parent has already.
    */
   listSpokenMessages(
     filter: SessionFilter,

@@ -1,5 +1,6 @@
 import type { ChatMessage, Message, Run, Scope } from "@cognition/contract";
 import type { ChatKey, Storage } from "@cognition/thread";
+import { chatMetadata } from "./chat-metadata.ts";
 
 type Source = Pick<Storage, "listSpokenMessages" | "getRun">;
 
@@ -10,11 +11,6 @@ export interface ChatLog {
     page: { limit: number; offset: number },
     scope?: Scope,
   ): Promise<{ messages: ChatMessage[]; total: number }>;
-}
-
-/** What marks a session as one of a chat's. */
-export function chatMetadata({ user_id, chat_id }: ChatKey): Record<string, string> {
-  return { "chat.user_id": user_id, "chat.chat_id": chat_id };
 }
 
 export function createChatLog(storage: Source): ChatLog {

@@ -11,7 +11,8 @@ import {
   type Session,
 } from "@cognition/contract";
 import type { ChatKey, ChatSessionStore, Storage } from "@cognition/thread";
-import { type ChatLog, chatMetadata, createChatLog } from "./chat-log.ts";
+import { type ChatLog, createChatLog } from "./chat-log.ts";
+import { chatMetadata } from "./chat-metadata.ts";
 
 /** Where the platform keeps its sessions. */
 interface PlatformSessions {

@@ -12,6 +12,7 @@ import {
 } from "@cognition/contract";
 import type { SessionPatch, Storage } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
+import { keepChat } from "../chat/chat-metadata.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { Sandboxes, SandboxFiles } from "../sandbox/sandbox.ts";
@@ -98,7 +99,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (config && namesAModel(config)) {
       await models.select({ session: mergedConfig(session.config, config), scope: session.scopes });
     }
-    const change = { ...patch, ...(config && { config }) } as SessionPatch;
+    const metadata = patch.metadata && keepChat(patch.metadata, session.metadata);
+    const change = { ...patch, ...(config && { config }), ...(metadata && { metadata }) } as SessionPatch;
     return presentSession(root, (await storage.updateSession(session_id, change, scope)) ?? notFound(session_id));
   }
 

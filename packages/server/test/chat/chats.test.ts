@@ -62,6 +62,27 @@ describe("a chat", () => {
     expect(at.faults).toEqual([]);
   });
 
+  it("keeps its log when its session's metadata is replaced, and does not double it when that is forked", async () => {
+    const at = await startTestServer();
+    const chat = await put(at, "/chats/alice/main");
+    await say(at, chat, "hello");
+    const log = await json<ChatMessagePage>(at.ask("/chats/alice/main/messages"));
+    const session = `/sessions/${chat.session_id}`;
+    const patched = at.ask(session, {
+      method: "PATCH",
+      json: { metadata: { ticket: "7", "chat.chat_id": "another" } },
+    });
+    expect((await json<Session>(patched)).metadata).toEqual({
+      ticket: "7",
+      "chat.user_id": "alice",
+      "chat.chat_id": "main",
+    });
+    const fork = await json<Session>(at.ask(`${session}/fork`, { method: "POST", json: {} }), 201);
+    await say(at, { ...chat, session_id: fork.id }, "in the fork");
+    expect(await json<ChatMessagePage>(at.ask("/chats/alice/main/messages"))).toEqual(log);
+    expect(at.faults).toEqual([]);
+  });
+
   it("may have any name that an id may have", async () => {
     const at = await startTestServer();
     for (const name of [`${"x".repeat(99)}\u{1F600}`, "ü".repeat(255), " "]) {

@@ -66,7 +66,7 @@ export function oddNumberContract(open: OpenStorage): void {
 
     it("as a budget's limit, and the limits that were stay", () =>
       withStorage(open, async ({ storage: { budgets } }) => {
-        const limit = BudgetLimit.parse({ max_tokens: 5 });
+        const limit = BudgetLimit.parse({ period: "run", max_tokens: 5 });
         await budgets.putBudgets({}, [limit]);
         for (const odd of [-1, 1.5, 1e300, Number.NaN, "7"]) {
           const refused = { code: "validation_failed", message: expect.stringContaining("max_tokens") };

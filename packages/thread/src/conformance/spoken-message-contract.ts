@@ -1,6 +1,7 @@
 import type { Content } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { Storage } from "../storage.ts";
+import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -63,6 +64,16 @@ export function spokenMessageContract(open: OpenStorage): void {
         expect(page).toEqual({ messages: whole.messages.slice(offset, offset + 2), total: 4 });
       }
       expect(await storage.listSpokenMessages({ scope: { user: "eve" } })).toEqual({ messages: [], total: 0 });
+    });
+
+    test("once, however often a session was forked", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({ metadata: { chat: "a" } });
+      await speak(storage, id, ["said"]);
+      await put(await storage.getCheckpointer(), thread_id, {});
+      const fork = await storage.timeline.forkSession({ session_id: id, files: false });
+      await speak(storage, fork.id, ["in the fork"]);
+      const { messages, total } = await storage.listSpokenMessages({ metadata_filters: { chat: "a" } });
+      expect([messages.map(({ content }) => content), total]).toEqual([["said"], 1]);
     });
   });
 }

@@ -2,7 +2,6 @@ import { DEFAULT_PAGE_LIMIT, type Message } from "@cognition/contract";
 import { type SqlBool, sql } from "kysely";
 import type { SessionFilter } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
-import { makeInherited } from "./inherit-messages.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
@@ -21,12 +20,10 @@ export async function listSpokenMessages(
   const { limit, offset } = pageBounds(page, DEFAULT_PAGE_LIMIT);
   const conditions = sessionConditions(db, filter);
   const own = scopeTextOf(filter.scope);
-  const sessions = db.q.selectFrom("sessions as s").where((eb) => eb.and(conditions));
-  // A fork has no rows until somebody asks for them.
-  for (const { id } of await db.read(sessions.select("s.id").where("s.inherits", "=", 1), own)) {
-    await makeInherited(ctx, id);
-  }
-  const spoken = sessions
+  const spoken = db.q
+    .selectFrom("sessions as s")
+    .where((eb) => eb.and(conditions))
+    .where("s.parent_session_id", "is", null)
     .innerJoin("messages as m", "m.session_id", "s.id")
     .where("m.position", "is not", null)
     .where("m.role", "in", ["user", "assistant"])
