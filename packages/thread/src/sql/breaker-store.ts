@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { BreakerStore, OpenBreaker } from "../breaker-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
-import { requireDuration, requireWhole } from "./number-input.ts";
+import { requireDuration, requireWhole } from "./input-checks.ts";
 import { scopeText } from "./scope.ts";
 import { changes } from "./statement.ts";
 

@@ -1,9 +1,11 @@
 import { type SqlBool, sql } from "kysely";
 import type { SqlContext } from "./context.ts";
+import { requireDate } from "./input-checks.ts";
 import { changes } from "./statement.ts";
 
 /** What no run can count against any more. A run that ended may be resumed, and then goes on counting where it was. */
 export async function pruneBudgetUsage({ db }: SqlContext, before: Date): Promise<number> {
+  requireDate("before", before);
   const at = before.toISOString();
   const over = sql<SqlBool>`exists (select 1 from budgets b where b.id = budget_usage.budget_id and (
     (b.period = 'day' and budget_usage.stretch < ${at.slice(0, "YYYY-MM-DD".length)})

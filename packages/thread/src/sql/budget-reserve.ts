@@ -3,7 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import type { BudgetAnswer, BudgetCount, BudgetReservation, BudgetSpend } from "../budget-store.ts";
 import { type BudgetUsageRow, toBudget } from "./budget-row.ts";
 import type { SqlContext } from "./context.ts";
-import { requireAmount, requireDuration, requireWhole } from "./number-input.ts";
+import { requireAmount, requireDuration, requireWhole } from "./input-checks.ts";
 import { changes, first, rows, type Tx } from "./statement.ts";
 
 type Refused = Extract<BudgetAnswer, { ok: false }>;

@@ -2,11 +2,11 @@ import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cogn
 import { type Selectable, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
+import { requireAmount, requireDuration, requireWhole } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
-import { requireAmount, requireDuration, requireWhole } from "./number-input.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { first, rows, type Statement, statement, type Tx } from "./statement.ts";

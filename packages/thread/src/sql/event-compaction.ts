@@ -3,6 +3,7 @@ import type { EventLog } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { type Fold, foldEvents } from "./event-fold.ts";
+import { requireDate } from "./input-checks.ts";
 import { atMost } from "./limit.ts";
 import { all, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
@@ -18,6 +19,7 @@ export async function compactEvents(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<Compaction> {
   const { db } = ctx;
+  requireDate("before", before);
   const due = db.q
     .selectFrom("runs")
     .innerJoin("threads", "threads.pk", "runs.thread")

@@ -4,9 +4,9 @@ import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireTexts, requireWhole } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
-import { requireWhole } from "./number-input.ts";
 import { scopeTextOf } from "./scope.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -82,6 +82,7 @@ const EVENT_NAMES: readonly string[] = ["session_id", "scope", "after", "types",
 export async function readEvents({ db }: SqlContext, query: EventQuery): Promise<EventPage> {
   requireKnown("Events", query, [...EVENT_NAMES, "limit"]);
   const { session_id, after = 0, types, run_id } = query;
+  if (types !== undefined) requireTexts("types", types);
   const limit = Math.min(query.limit ?? DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT);
   if (!Number.isSafeInteger(limit) || limit < 1 || !Number.isSafeInteger(after) || after < 0) {
     throw new AppError(
@@ -130,6 +131,7 @@ export async function countEvents(
 ): Promise<{ events: number; folded: number; head: number }> {
   requireKnown("Events", query, EVENT_NAMES);
   const { session_id, after = 0, types, run_id } = query;
+  if (types !== undefined) requireTexts("types", types);
   requireWhole("after", after);
   const own = scopeTextOf(query.scope);
   let missed = db.q

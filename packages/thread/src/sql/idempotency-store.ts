@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import type { IdempotencyStore } from "../idempotency-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireDuration } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
-import { requireDuration } from "./number-input.ts";
 import { scopeText } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 

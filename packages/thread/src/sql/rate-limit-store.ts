@@ -2,7 +2,7 @@ import { AppError, type Scope } from "@cognition/contract";
 import { sql } from "kysely";
 import type { RateLimit, RateLimitStore, RateVerdict } from "../rate-limit-store.ts";
 import type { SqlContext } from "./context.ts";
-import { requireAmount, requireWhole } from "./number-input.ts";
+import { requireAmount, requireWhole } from "./input-checks.ts";
 import { scopeText } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
 

@@ -5,6 +5,7 @@ import type { NewSnapshotObject, SweepReport } from "../snapshot-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
+import { requireWhole } from "./input-checks.ts";
 import { scopeText } from "./scope.ts";
 import { packObjects, unpack } from "./snapshot-pack.ts";
 import { insertPack, lockScope } from "./snapshot-pack-rows.ts";
@@ -38,6 +39,7 @@ export async function sweepSnapshots(ctx: SqlContext, sweep: Sweep): Promise<Swe
   const { db } = ctx;
   const scope = scopeText(sweep.scope);
   const grace = sweep.grace_ms ?? GRACE_MS;
+  requireWhole("grace_ms", grace, Number.MIN_SAFE_INTEGER);
   const report = { ...(await sweepAndCount(db, scope, grace)), forgotten: 0 };
   const { max_bytes } = sweep;
   if (max_bytes === undefined) return report;

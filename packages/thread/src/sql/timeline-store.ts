@@ -9,6 +9,7 @@ import type { Database } from "./database.ts";
 import { forkSession } from "./fork-session.ts";
 import { makeCheckpointsInherited } from "./inherit-checkpoints.ts";
 import { makeInherited } from "./inherit-messages.ts";
+import { requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { toMessage } from "./message-row.ts";
@@ -25,6 +26,7 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
     readTimeline: async (session_id, page = {}) => {
       requireKnown("Checkpoints", page, ["limit", "before", "checkpoint_ids"]);
       const { limit, before, checkpoint_ids } = page;
+      if (checkpoint_ids !== undefined) requireTexts("checkpoint_ids", checkpoint_ids);
       const bounds = pageBounds({ limit }, checkpoint_ids?.length ?? 50);
       const read = () =>
         reading(db, () => readTimeline(db, { session_id, limit: bounds.limit, before, checkpoint_ids }));

@@ -3,6 +3,7 @@ import { type Insertable, sql } from "kysely";
 import type { UsageStore } from "../usage-store.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { requireOneOf } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import type { RunRow } from "./run-row.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
@@ -37,6 +38,7 @@ export function createUsageStore({ db }: SqlContext): UsageStore {
   return {
     getUsage: async (query) => {
       requireKnown("Usage", query, ["group_by", "from", "to", "session_id", "agent_name", "scope"]);
+      requireOneOf("group_by", query.group_by, Object.keys(KEYS));
       const key = KEYS[query.group_by];
       const grouped = select(query).select(`${key} as key`).groupBy(key).orderBy(key);
       const [rows, total] = await db.readAll([statement(grouped), statement(select(query))], scopeTextOf(query.scope));

@@ -23,6 +23,21 @@ export function requireDuration(field: string, value: unknown): void {
   throw refused(field, `a whole number of milliseconds from 0 to ${MAX_DURATION_MS}`, value);
 }
 
+export function requireDate(field: string, value: unknown): void {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return;
+  throw refused(field, "a valid Date", value);
+}
+
+export function requireOneOf(field: string, value: unknown, known: readonly string[]): void {
+  if (typeof value === "string" && known.includes(value)) return;
+  throw refused(field, `one of ${known.join(", ")}`, value);
+}
+
+export function requireTexts(field: string, value: unknown): void {
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return;
+  throw refused(field, "a list of texts", value);
+}
+
 function refused(field: string, must: string, value: unknown): AppError {
   return new AppError(
     "validation_failed",
