@@ -63,6 +63,14 @@ export function startHeartbeat({ storage, lease, lease_ms, since, onLost, onAbor
     await beating;
   }
 
+  const isLate = () => performance.now() > validUntil - lease_ms / 2;
+
+  /** A renewal that was under way when the process was stopped has renewed the lease for then, not for now. */
+  async function catchUp(): Promise<void> {
+    await beating;
+    if (isLate()) await beat();
+  }
+
   const timer = setInterval(() => void beat(), lease_ms / BEATS_PER_LEASE);
   function stop(): void {
     stopped = true;
@@ -71,6 +79,6 @@ export function startHeartbeat({ storage, lease, lease_ms, since, onLost, onAbor
   return {
     stop,
     look: () => void beat(),
-    catchUp: () => (performance.now() > validUntil - lease_ms / 2 ? beat() : undefined),
+    catchUp: () => (isLate() ? catchUp() : undefined),
   };
 }

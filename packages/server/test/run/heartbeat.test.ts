@@ -48,3 +48,15 @@ it("one whose renewal took long holds from when it was asked for, not from the a
   await heartbeat.catchUp();
   expect(renewed()).toBe(2);
 });
+
+it("a renewal that was under way when the process was stopped does not count as one of now", async () => {
+  let now = 1_000_000;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+  const { heartbeat, renewed } = held(0);
+  heartbeat.look();
+  now += LEASE_MS * 2;
+  await heartbeat.catchUp();
+  expect(renewed()).toBe(2);
+  expect(heartbeat.catchUp()).toBeUndefined();
+});
