@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { AppError } from "@cognition/contract";
 import { problemResponse, toProblem } from "./problem.ts";
@@ -8,19 +9,29 @@ export function answerUnreadable(error: unknown): Response {
   return problemResponse(new AppError("malformed_request", `The request can't be read: ${error.message}`));
 }
 
-/** What is not HTTP, or more headers than fit, never becomes a request; it is told so all the same. */
+interface Refusal {
+  readonly status: number;
+  readonly detail: string;
+}
+
+const NOT_HTTP: Refusal = { status: 400, detail: "The request is not HTTP" };
+/** By Node's own code. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are larger than this server takes" },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request took too long to arrive; nothing was done" },
+};
+
+/** What is not HTTP, more headers than fit, or no end of it in time never becomes a request; it is told so all the same. */
 export function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  const tooLong = error.code === "HPE_HEADER_OVERFLOW";
-  const detail = tooLong ? "The headers are larger than this server takes" : "The request is not HTTP";
+  const { status, detail } = REFUSALS[error.code ?? ""] ?? NOT_HTTP;
   const { problem } = toProblem(new AppError("malformed_request", detail), undefined);
-  const status = tooLong ? { ...problem, status: 431 } : problem;
-  const body = JSON.stringify(status);
+  const body = JSON.stringify({ ...problem, status });
   const head = [
-    `HTTP/1.1 ${tooLong ? "431 Request Header Fields Too Large" : "400 Bad Request"}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/problem+json",
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",

@@ -1,0 +1,21 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+import { answerBadRequest } from "../../src/http/bad-request.ts";
+
+it.each([
+  ["headers", "GET /health HTTP/1.1\r\nHost: localhost\r\n"],
+  ["a body", "POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"],
+])("who does not come to the end of %s is told so, and not that it is no HTTP", async (_what, begun) => {
+  const soon = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
+  const server = createServer(soon, () => undefined).on("clientError", answerBadRequest);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write(begun);
+  const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+  expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+  expect(JSON.parse(body)).toMatchObject({ status: 408, code: "malformed_request", detail: /took too long/ });
+});
