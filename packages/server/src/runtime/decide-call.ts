@@ -14,8 +14,15 @@ interface ApprovalRequest {
   description?: string;
 }
 
+/** By its whole form: a user's graph may call the kind of its questions the same. */
 export function isApprovalRequest(value: unknown): value is ApprovalRequest {
-  return typeof value === "object" && value !== null && (value as ApprovalRequest).kind === "tool_approval";
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, tool_call_id, tool_name, allowed_decisions } = value as Partial<ApprovalRequest>;
+  return kind === "tool_approval" && [tool_call_id, tool_name].every(isText) && Array.isArray(allowed_decisions);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 export function toInterrupt(id: string, value: unknown): Interrupt {

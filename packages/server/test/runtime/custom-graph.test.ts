@@ -99,6 +99,21 @@ describe("a user's own graph", () => {
     ]);
   });
 
+  it("may ask what looks like a question of ours, and gets the bare answer", async () => {
+    const graph = new StateGraph(Order)
+      .addNode("ask", () => ({ items: [String(interrupt({ kind: "tool_approval", question: "Send it?" }))] }))
+      .addEdge(START, "ask")
+      .addEdge("ask", END)
+      .compile();
+    const started = await startGraph(graph);
+    const asked = await say(started, "An order");
+    expect(interruptsIn(asked)).toMatchObject([
+      { value: { kind: "tool_approval", question: "Send it?" }, allowed_decisions: ["respond"] },
+    ]);
+    const done = await answer(started, asked, { type: "respond", value: "yes" });
+    expect(dataOf(done, "done")).toMatchObject([{ status: "succeeded", structured_response: { items: ["yes"] } }]);
+  });
+
   it("has a store that is confined to the session's scope", async () => {
     const started = await startGraph(orderGraph(), { tenant: "a" });
     const asked = await say(started, "An order", { context: { currency: "EUR" } });
