@@ -1,4 +1,4 @@
-import { dropEnd, literal, mask, unquote } from "./phrase.ts";
+import { CLOSING, dropEnd, literal, mask, OPENING, unquote } from "./phrase.ts";
 
 /** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
 export const PLACE = "\uE002";
@@ -26,6 +26,12 @@ const SPOKEN_OF = new RegExp(
 const AFTER_QUOTE =
   /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the )?(?:content|text))?\s*[.!?]?$/i;
 
+const QUOTED_START = new RegExp(`^[${OPENING}]`);
+const AFTER_CLOSING = new RegExp(`(?<=[${CLOSING}])[.!?]$`);
+/** Said of the content, and no part of it: that it is all there is, or how it is to be taken. */
+const ASIDE =
+  /\s*(?:,?\s+(?:and|but|with)(?: absolutely)?\s+|,\s*)nothing (?:else|more)(?: (?:in|inside) (?:it|the file))?\s*[.!]?$|\s*\((?:without|no|and no|with no)[^()]*\b(?:quotes|quotation marks|newlines?|line breaks?|anything else|nothing else)\)\s*[.!]?$/i;
+
 /** "In a.txt, write x" and "edit a.txt and add x" say the same as "write x to a.txt". */
 export function placeLast(instruction: string, path: string): string {
   const file = `["'\`]?${literal(path)}["'\`]?`;
@@ -46,7 +52,10 @@ export function readContent(said: string, path: string | undefined): string | un
 }
 
 export function hidePlace(said: string, path: string): string {
-  const spelled = new RegExp(`(?<![\\p{L}\\p{N}_./-])["'\`“]?${literal(path)}["'\`”]?(?![\\p{L}\\p{N}_/])`, "u");
+  const spelled = new RegExp(
+    `(?<![\\p{L}\\p{N}_./-])[${OPENING}]?${literal(path)}[${CLOSING}]?(?![\\p{L}\\p{N}_/])`,
+    "u",
+  );
   return said.replace(spelled, PLACE);
 }
 
@@ -71,6 +80,7 @@ function clean(said: string): string {
   return plain(
     reveal(
       text
+        .replace(ASIDE, "")
         .replace(SPOKEN_OF, "")
         .replace(AFTER_QUOTE, "")
         .replace(/,\s*please[.!]?$|\s+in(?:side)? it[.!]?$/i, ""),
@@ -79,7 +89,7 @@ function clean(said: string): string {
 }
 
 function plain(text: string): string {
-  return /^["'“`]/.test(text.trim()) || text.includes("\n")
-    ? unquote(text.trim().replace(/(?<=["'”`])[.!?]$/, ""))
+  return QUOTED_START.test(text.trim()) || text.includes("\n")
+    ? unquote(text.trim().replace(AFTER_CLOSING, ""))
     : dropEnd(text);
 }

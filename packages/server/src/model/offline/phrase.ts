@@ -6,7 +6,20 @@ export interface Masked {
 
 const FENCE = /```[\w-]*\n?([\s\S]*?)```/g;
 // An apostrophe inside a word ("don't") opens nothing.
-const QUOTES = [/"(?:[^"\\]|\\.)*"/g, /“[^”]*”/g, /`[^`]+`/g, /(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu];
+const QUOTES = [
+  /"(?:[^"\\]|\\.)*"/g,
+  // What ends a quotation in German begins one in English.
+  /„[^“”]*[“”]/g,
+  /“[^”]*”/g,
+  /«[^»]*»/g,
+  /`[^`]+`/g,
+  /(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu,
+  /(?<![\p{L}\p{N}])‘[^‘\n]*?’(?![\p{L}\p{N}])/gu,
+];
+
+/** What a quotation begins and ends with, as the inside of a pattern's brackets. */
+export const OPENING = "\"'`“„«‘";
+export const CLOSING = "\"'`”“»’";
 
 // Private-use characters: they are not letters, digits or spaces, and nobody types them.
 const OPEN = "\uE000";
@@ -46,7 +59,8 @@ export function unquote(text: string): string {
   const trimmed = text.trim();
   const fenced = /^```[\w-]*\n?([\s\S]*?)\n?```$/.exec(trimmed);
   if (fenced) return fenced[1] ?? "";
-  const quoted = /^(?:"([\s\S]*)"|'([\s\S]*)'|“([\s\S]*)”|`([\s\S]*)`)$/.exec(trimmed);
+  const quoted =
+    /^(?:"([\s\S]*)"|'([\s\S]*)'|“([\s\S]*)”|„([\s\S]*)[“”]|«\s?([\s\S]*?)\s?»|‘([\s\S]*)’|`([\s\S]*)`)$/.exec(trimmed);
   if (!quoted) return trimmed;
   const inner = quoted.slice(1).find((part) => part !== undefined) ?? "";
   return trimmed.startsWith('"') ? inner.replace(/\\(["\\])/g, "$1").replaceAll("\\n", "\n") : inner;

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Schema } from "./offline-tool.ts";
-import { literal, mask, unquote } from "./phrase.ts";
+import { literal, mask, OPENING, quotedParts, unquote } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 
 // Letters of every script: a file may have any name that its owner can read.
@@ -22,7 +22,7 @@ const BARE = /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|TOD
 
 /** The file or folder that a text speaks of, as it was written. */
 export function findPath(text: string): string | undefined {
-  const quoted = [...text.matchAll(/["'“`]([^"'”`\n]+)["'”`]/g)].map((match) => match[1] ?? "");
+  const quoted = quotedParts(text);
   const plain = text.replace(/\bhttps?:\/\/\S+/g, " ");
   return (
     quoted.find((part) => isNamedBy(text, part) || isQuotedFile(text, part)) ??
@@ -49,11 +49,12 @@ function spacedFile(text: string): string | undefined {
 
 /** "my notes.txt", where a place is spoken of: taken for notes.txt it would be another file. */
 function isQuotedFile(text: string, part: string): boolean {
-  return /\.[A-Za-z]\w{0,9}$/.test(part) && PLACE_WORD.test(text.slice(0, text.indexOf(part) - 1));
+  const before = text.slice(0, text.indexOf(part)).trimEnd();
+  return /\.[A-Za-z]\w{0,9}$/.test(part) && PLACE_WORD.test(before.slice(0, -1));
 }
 
 function isNamedBy(text: string, part: string): boolean {
-  return new RegExp(`\\b(?:named|called|file|folder|directory)\\s+["'“\`]${literal(part)}`, "i").test(text);
+  return new RegExp(`\\b(?:named|called|file|folder|directory)\\s+[${OPENING}]\\s?${literal(part)}`, "i").test(text);
 }
 
 function namedFile(text: string): string | undefined {

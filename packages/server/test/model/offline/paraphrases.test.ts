@@ -293,3 +293,30 @@ describe("a quoted name is the whole name, and a polite order is one", () => {
     expect(await calls(sentence)).toEqual(expected);
   });
 });
+
+describe("what a file is to hold ends where something else is said", () => {
+  const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
+  const execute = (command: string) => ["execute", { command }];
+  test.each<[string, unknown[]]>([
+    ["Create a.txt containing exactly the word hello and nothing else", [write("/a.txt", "hello")]],
+    ['Create a.txt containing "hello" and nothing else', [write("/a.txt", "hello")]],
+    ["Create a file a.txt whose content is exactly hello, nothing else.", [write("/a.txt", "hello")]],
+    ['Create a.txt containing exactly "hello" (without the quotes)', [write("/a.txt", "hello")]],
+    ["Create a.txt containing exactly the word hello (no newline)", [write("/a.txt", "hello")]],
+    ["Create a.txt containing nothing else matters", [write("/a.txt", "nothing else matters")]],
+    ["Create hello.py that prints hi and run it", [write("/hello.py", 'print("hi")\n'), execute("python3 hello.py")]],
+    [
+      'Create hello.py containing print("hi"), then run it with python3',
+      [write("/hello.py", 'print("hi")'), execute("python3 hello.py")],
+    ],
+    ['Write a script run.sh containing "echo hi" and run it', [write("/run.sh", "echo hi"), execute("sh run.sh")]],
+    ["Create «a.txt» containing «hello world»", [write("/a.txt", "hello world")]],
+    ["Create « mes notes.txt » with the content « bonjour »", [write("/mes notes.txt", "bonjour")]],
+    ["Create a file named „a.txt“ containing „hallo, Welt“", [write("/a.txt", "hallo, Welt")]],
+    ["Write ‘hello’ into ‘a.txt’", [write("/a.txt", "hello")]],
+    ["Create “a.txt” with the text “it’s fine”", [write("/a.txt", "it’s fine")]],
+    ["Create a.txt containing He said «hi» loudly", [write("/a.txt", "He said «hi» loudly")]],
+  ])("%s", async (sentence, expected) => {
+    expect(await calls(sentence)).toEqual(expected);
+  });
+});

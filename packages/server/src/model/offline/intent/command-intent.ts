@@ -36,9 +36,23 @@ const WISHES =
 const BARE =
   /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
 
+/** "run hello.py": a file is no program that could be found by its name. */
+const SCRIPT = new RegExp(
+  `${START}(?:run|execute)\\s+(?:(?:the|file|script|program)\\s+)*([\\w@-][\\w@/-]*\\.(py|js|mjs|cjs|ts|sh))(?:\\s+(?:with|using)\\s+(python3?|node|sh|bash))?$`,
+  "i",
+);
+const INTERPRETERS: Readonly<Record<string, string>> = { py: "python3", sh: "sh" };
+
+function scriptCommand(text: string): string | undefined {
+  const [, path, kind = "", named] = SCRIPT.exec(text) ?? [];
+  return path && `${named ?? INTERPRETERS[kind.toLowerCase()] ?? "node"} ${path}`;
+}
+
 /** Commands to run, with whichever tool runs commands here. */
 export const commandIntent: Intent = (instruction, turn) => {
   const { text, reveal } = mask(dropEnd(instruction));
+  const script = scriptCommand(text);
+  if (script) return run(script, turn);
   const [, sign = "", said] = FORMS.map((form) => form.exec(text)).find((found) => found !== null) ?? [];
   if (said === undefined || asksForFile(text, reveal)) return undefined;
   const quoted = ALL_QUOTED.exec(said);
