@@ -1,4 +1,5 @@
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
+import { modelSchema } from "../tool/model-schema.ts";
 import type { ToolContext, ToolDefinition } from "../tool/tool.ts";
 import { isZodSchema, parseToolArgs } from "../tool/tool-schema.ts";
 import { toFinishedTool } from "./finished-tool.ts";
@@ -16,11 +17,14 @@ export function toGraphTool(
   partsOf: ContextParts,
   { endsTurn = false }: { endsTurn?: boolean } = {},
 ): StructuredTool {
+  const { schema } = definition;
   const tool = new DynamicStructuredTool({
     returnDirect: endsTurn,
     name: definition.name,
     description: definition.description,
-    schema: definition.schema as ConstructorParameters<typeof DynamicStructuredTool>[0]["schema"],
+    schema: (isZodSchema(schema) ? schema : modelSchema(schema)) as ConstructorParameters<
+      typeof DynamicStructuredTool
+    >[0]["schema"],
     responseFormat: "content_and_artifact",
     func: async (args: Record<string, never>) => {
       const running = Promise.resolve(definition.run(args, contextOf(partsOf)));
@@ -31,7 +35,7 @@ export function toGraphTool(
       return [output, artifact];
     },
   }) as unknown as StructuredTool;
-  return isZodSchema(definition.schema) ? tool : explaining(tool, definition);
+  return isZodSchema(schema) ? tool : explaining(tool, definition);
 }
 
 /** Of arguments that don't fit a JSON Schema LangChain only says that they don't: a model could but guess what to mend. */

@@ -5,7 +5,7 @@ import { MAX_OUTPUT_BYTES } from "../../src/runtime/finished-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/tool/tool.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
-import { dataOf, type Started, say, startRuntime } from "./started-runtime.ts";
+import { dataOf, say, startRuntime } from "./started-runtime.ts";
 
 interface Scene {
   call?: string;
@@ -13,7 +13,7 @@ interface Scene {
   args?: Record<string, unknown>;
 }
 
-async function startWith(run: () => unknown, scene: Scene = {}): Promise<Started> {
+async function startWith(run: () => unknown, scene: Scene = {}) {
   const { call = "odd", schema = z.object({}), args = {} } = scene;
   const tool = defineTool({
     name: "odd",
@@ -25,7 +25,7 @@ async function startWith(run: () => unknown, scene: Scene = {}): Promise<Started
   }) as ToolDefinition;
   const { server, options } = await scriptedProvider(calls("call_1", call, args), says("Done"));
   onTestFinished(() => server[Symbol.asyncDispose]());
-  return startRuntime({ ...options, tools: [tool] });
+  return { ...(await startRuntime({ ...options, tools: [tool] })), server };
 }
 
 const circular: Record<string, unknown> = { name: "loop" };
@@ -110,6 +110,50 @@ it.each<[string, ToolDefinition["schema"]]>([
     expect(result).toMatchObject({ output: expect.stringContaining("unit") });
   },
 );
+
+const route = { type: "string", description: "A route" };
+const file = { type: "string" };
+const unions: [string, ToolDefinition["schema"], object][] = [
+  ["no properties", { type: "object" }, { type: "object", properties: {} }],
+  [
+    "alternatives at its top",
+    { type: "object", properties: { route, file }, anyOf: [{ required: ["route"] }, { required: ["file"] }] },
+    { type: "object", properties: { route, file } },
+  ],
+  [
+    "alternatives that it refers to",
+    {
+      type: "object",
+      oneOf: [{ $ref: "#/$defs/Text" }, { $ref: "#/$defs/Link" }],
+      $defs: {
+        Text: { type: "object", properties: { kind: { const: "text" }, route }, required: ["kind", "route"] },
+        Link: { type: "object", properties: { kind: { const: "link" }, file }, required: ["kind", "file"] },
+      },
+    },
+    {
+      properties: { kind: { anyOf: [{ const: "text" }, { const: "link" }] }, route, file },
+      required: ["kind"],
+    },
+  ],
+];
+
+it.each(unions)("a schema with %s is sent in a form that no provider refuses", async (_name, schema, sent) => {
+  const started = await startWith(() => "did it", { schema, args: { kind: "text", route: "/a" } });
+  const events = await say(started, "Go");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: "did it" }]);
+  const [request] = started.server.requests;
+  const tools = request?.body["tools"] as { function: { name: string; parameters: object } }[];
+  const parameters = tools.find((tool) => tool.function.name === "odd")?.function.parameters;
+  expect(parameters).toMatchObject(sent);
+  expect(Object.keys(parameters ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/Of$/)]));
+});
+
+it("what such a schema asks for still holds", async () => {
+  const [, [, schema] = []] = unions;
+  const started = await startWith(() => "never", { schema: schema ?? {}, args: {} });
+  const [result] = dataOf(await say(started, "Go"), "tool_result");
+  expect(result).toMatchObject({ outcome: "error", output: expect.stringContaining("route") });
+});
 
 it.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   "a call of %s is one of a tool that there is not",
