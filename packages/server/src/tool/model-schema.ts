@@ -6,11 +6,32 @@ const REFUSED = ["allOf", "anyOf", "oneOf", "not", "enum"];
 const MAX_DEPTH = 8;
 
 /**
- * A tool's schema in the form that every provider takes: one object, whose properties are listed. Alternatives are put
- * together; what each of them asks for is held by the schema itself, which is looked at before the tool runs.
+ * A tool's schema in the form that every provider takes: one object, whose properties are listed, with something said of the
+ * items of every array. Alternatives are put together; what each of them asks for is held by the schema itself, which is
+ * looked at before the tool runs.
  */
 export function modelSchema(schema: JsonObject): JsonObject {
-  return isTaken(schema) ? schema : fold(schema, schema, 0);
+  return withItems(isTaken(schema) ? schema : fold(schema, schema, 0)) as JsonObject;
+}
+
+/** Keywords below which other schemas stand: alone or in a list, or each under a name. */
+const HOLDS_SCHEMAS = ["items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"];
+const HOLDS_NAMED = ["properties", "patternProperties", "$defs", "definitions"];
+
+/** OpenAI refuses an array of which nothing is said what it holds. */
+function withItems(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withItems);
+  if (!isJsonObject(schema)) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]) => {
+    if (HOLDS_SCHEMAS.includes(keyword)) return [keyword, withItems(value)];
+    return [keyword, HOLDS_NAMED.includes(keyword) && isJsonObject(value) ? eachNamed(value) : value];
+  });
+  const isArray = [schema["type"]].flat().includes("array");
+  return Object.fromEntries(isArray && !("items" in schema) ? [...entries, ["items", {}]] : entries);
+}
+
+function eachNamed(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withItems(schema)]));
 }
 
 function isTaken(schema: JsonObject): boolean {

@@ -116,6 +116,22 @@ const file = { type: "string" };
 const unions: [string, ToolDefinition["schema"], object][] = [
   ["no properties", { type: "object" }, { type: "object", properties: {} }],
   [
+    "arrays of anything",
+    {
+      type: "object",
+      properties: {
+        tags: { type: "array" },
+        items: { type: "object", properties: { type: { type: ["array", "null"] } } },
+      },
+    },
+    {
+      properties: {
+        tags: { type: "array", items: {} },
+        items: { type: "object", properties: { type: { type: ["array", "null"], items: {} } } },
+      },
+    },
+  ],
+  [
     "alternatives at its top",
     { type: "object", properties: { route, file }, anyOf: [{ required: ["route"] }, { required: ["file"] }] },
     { type: "object", properties: { route, file } },
@@ -149,8 +165,9 @@ it.each(unions)("a schema with %s is sent in a form that no provider refuses", a
 });
 
 it("what such a schema asks for still holds", async () => {
-  const [, [, schema] = []] = unions;
-  const started = await startWith(() => "never", { schema: schema ?? {}, args: {} });
+  const anyOf = [{ required: ["route"] }, { required: ["file"] }];
+  const schema = { type: "object", properties: { route, file }, anyOf };
+  const started = await startWith(() => "never", { schema, args: {} });
   const [result] = dataOf(await say(started, "Go"), "tool_result");
   expect(result).toMatchObject({ outcome: "error", output: expect.stringContaining("route") });
 });
