@@ -1,4 +1,4 @@
-import { type ErrorCode, isAppError } from "@cognition/contract";
+import { AppError, type ErrorCode, isAppError } from "@cognition/contract";
 import type {
   EditResult,
   ExecuteResponse,
@@ -85,9 +85,19 @@ const LINES = 500;
 function read(path: string, offset = 0, limit = LINES): Promise<ReadResult> {
   return orError(async (): Promise<ReadResult> => {
     const lines = (await sandbox().files.readText(inside(path))).split("\n");
+    // What ends the last line begins no other one.
+    const totalLines = Math.max(1, lines.at(-1) === "" ? lines.length - 1 : lines.length);
+    if (offset >= totalLines) throw behindEnd(path, offset, totalLines);
     const content = lines.slice(offset, offset + limit).join("\n");
-    return { content, mimeType: "text/plain", totalLines: lines.length, startLine: offset + 1 };
+    const endLine = Math.min(offset + limit, totalLines);
+    const more = endLine < totalLines && { nextOffset: endLine };
+    return { content, mimeType: "text/plain", totalLines, startLine: offset + 1, endLine, ...more };
   });
+}
+
+function behindEnd(path: string, offset: number, lines: number): AppError {
+  const count = lines === 1 ? "1 line" : `${lines} lines`;
+  return new AppError("validation_failed", `${path} has ${count}; there is nothing behind an offset of ${offset}.`);
 }
 
 function readRaw(path: string): Promise<ReadRawResult> {
