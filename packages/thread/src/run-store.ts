@@ -67,6 +67,8 @@ export interface RunClaim {
   session_id?: string;
   /** Passes over the runs of these. */
   except_scopes?: readonly Scope[];
+  /** Passes over these: whoever asks is at work on them, though their leases may have run out. */
+  except_runs?: readonly string[];
 }
 
 /** What a run needs to know of its session: nothing of it changes because of the run. */

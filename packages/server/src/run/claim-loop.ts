@@ -168,7 +168,6 @@ export class ClaimLoop {
   async #claimTogether(sessions: readonly (string | undefined)[]): Promise<boolean> {
     this.#taken += sessions.length;
     try {
-      await Promise.all([...this.#active.values()].flatMap((handle) => handle.catchUp() ?? []));
       const asked = performance.now();
       const claimed = await Promise.all(sessions.map((session_id) => this.#claimOne(session_id)));
       for (const one of claimed) if (one) this.#begin(one, asked);
@@ -186,9 +185,11 @@ export class ClaimLoop {
     const { storage, owner, lease_ms, max_runs, onError } = this.#options;
     try {
       const except_scopes = this.#shares.from(max_runs / 2);
-      const other = except_scopes.length > 0 && (await storage.claimRun({ owner, lease_ms, except_scopes }));
+      const except_runs = [...this.#active.values()].flatMap((handle) => (handle.isHeld() ? handle.run_id : []));
+      const claim = { owner, lease_ms, except_runs };
+      const other = except_scopes.length > 0 && (await storage.claimRun({ ...claim, except_scopes }));
       const told = except_scopes.length === 0 && session_id !== undefined ? { session_id } : {};
-      return other || (await storage.claimRun({ owner, lease_ms, ...told }));
+      return other || (await storage.claimRun({ ...claim, ...told }));
     } catch (error) {
       // The storage is away: what waits is found by a later poll.
       if (!isAppError(error, "storage_closed")) onError(error);

@@ -16,12 +16,6 @@ export interface HeartbeatOptions {
 const BEATS_PER_LEASE = 3;
 
 export interface Heartbeat {
-  /**
-   * Renews the lease now if it has run out unnoticed, or soon will, because the process was stopped or busy. Until
-   * somebody else has claimed the run it is still this node's, and this node itself must not be the one who claims it.
-   * Undefined for one that was renewed in time, as nearly every one was.
-   */
-  catchUp(): Promise<void> | undefined;
   /** Asks at once how the lease stands: somebody may want the run aborted. */
   look(): void;
   stop(): void;
@@ -63,22 +57,10 @@ export function startHeartbeat({ storage, lease, lease_ms, since, onLost, onAbor
     await beating;
   }
 
-  const isLate = () => performance.now() > validUntil - lease_ms / 2;
-
-  /** A renewal that was under way when the process was stopped has renewed the lease for then, not for now. */
-  async function catchUp(): Promise<void> {
-    await beating;
-    if (isLate()) await beat();
-  }
-
   const timer = setInterval(() => void beat(), lease_ms / BEATS_PER_LEASE);
   function stop(): void {
     stopped = true;
     clearInterval(timer);
   }
-  return {
-    stop,
-    look: () => void beat(),
-    catchUp: () => (isLate() ? catchUp() : undefined),
-  };
+  return { stop, look: () => void beat() };
 }

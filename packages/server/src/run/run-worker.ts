@@ -51,8 +51,11 @@ export interface RunHandle {
   leave(): void;
   /** Finds out now whether somebody wants it aborted, rather than at the next beat. */
   look(): void;
-  /** Takes back a lease that ran out unnoticed, if nobody else has it. */
-  catchUp(): Promise<void> | undefined;
+  /**
+   * Whether the run is still this node's, as far as it knows. A lease may run out unnoticed, while the process is stopped or busy:
+   * until somebody else has claimed the run it can be renewed, and this node itself must not be the one who claims it.
+   */
+  isHeld(): boolean;
   finished: Promise<MoreWaits>;
 }
 
@@ -70,10 +73,15 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
   const stop = new AbortController();
   const drain = new AbortController();
   const { run_id, epoch, run } = claimed;
+  let held = true;
+  const lose = (error: Error) => {
+    held = false;
+    stop.abort(error);
+  };
   const lease: WriterLease = {
     run_id,
     epoch,
-    lost: (error) => stop.abort(error),
+    lost: lose,
     ...(run.checkpoint_id === null && { empty_session: run.session_id }),
   };
   const heartbeat = startHeartbeat({
@@ -81,7 +89,7 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
     lease,
     lease_ms: options.lease_ms,
     since: asked,
-    onLost: (error) => stop.abort(error),
+    onLost: lose,
     onAbort: () => stop.abort(ABORTED),
   });
   if (claimed.abort_requested) stop.abort(ABORTED);
@@ -99,7 +107,7 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
     drain: () => drain.abort(),
     leave: () => stop.abort(LEAVING),
     look: heartbeat.look,
-    catchUp: heartbeat.catchUp,
+    isHeld: () => held,
     finished,
   };
 }

@@ -93,6 +93,33 @@ function untilDrained({ drain }: RunWork): Promise<RunResult> {
 }
 
 describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend) => {
+  it("does not claim its own run where a claim was under way when the process was kept busy past its lease", async () => {
+    const { storage, drop } = await open[backend]();
+    cleanups.push(async () => {
+      await storage.close();
+      await drop();
+    });
+    const lease_ms = 300;
+    let block = false;
+    const blocked = Promise.withResolvers<void>();
+    const claimRun: Storage["claimRun"] = async (claim) => {
+      if (!block) return storage.claimRun(claim);
+      block = false;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lease_ms * 2);
+      return storage.claimRun(claim).finally(blocked.resolve);
+    };
+    const execute = async () => {
+      block = true;
+      await blocked.promise;
+      return SUCCEEDED;
+    };
+    const { engine } = await startEngine({ ...storage, claimRun }, execute, { lease_ms });
+    const { id } = await storage.createSession({});
+    const { id: run_id } = await submit(engine, id);
+    await eventsUntilDone(storage, id);
+    expect(await storage.getRun(run_id)).toMatchObject({ status: "succeeded", attempt: 1 });
+  });
+
   it("goes on with the next in line as soon as a run has ended, whoever admitted it", async () => {
     const gate = Promise.withResolvers<void>();
     const execute = async () => {
@@ -369,9 +396,12 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     await asked.promise;
     const drained = engine.drain(50_000);
     await expect.poll(() => storage.getRun(run.id)).toMatchObject({ status: "queued", attempt: 1 });
+    const { id: other_id } = await storage.createSession({});
+    const { run: brought } = await storage.createRun({ session_id: other_id });
     answered.resolve();
     await drained;
-    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued", attempt: 2 });
+    expect(await storage.getRun(brought.id)).toMatchObject({ status: "queued", attempt: 1 });
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "queued", attempt: 1 });
   });
 
   it("leaves a run that would not stop to another node when the deadline is over", async () => {

@@ -45,6 +45,19 @@ export function runClaimContract(open: OpenStorage): void {
       expect(await except(bob)).toMatchObject({ run: { session_id: sessions[0]?.id }, scopes: ann });
     });
 
+    test("passes over runs that the asker is at work on, though their leases have run out", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      const { run } = await storage.createRun({ session_id });
+      const mine = await claim(storage, { lease_ms: 0 });
+      const again = (asked: object) =>
+        storage.claimRun({ owner: "worker", lease_ms: LEASE_MS, except_runs: [run.id], ...asked });
+      for (const asked of [{}, { session_id }, { except_scopes: [{ user: "ann" }] }])
+        expect(await again(asked)).toBeNull();
+      expect(await storage.renewLease(mine, 0)).toBe("held");
+      expect(await again({ except_runs: ["another"] })).toMatchObject({ run_id: run.id, run: { attempt: 2 } });
+      expect(await storage.renewLease(mine, LEASE_MS)).toBe("lost");
+    });
+
     test("one at a time on a thread, in order; other threads don't wait", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       const ids: string[] = [];

@@ -4,7 +4,7 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
-import { requireDuration } from "./input-checks.ts";
+import { requireDuration, requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { runFence } from "./lease-fence.ts";
 import { ONE } from "./limit.ts";
@@ -23,8 +23,9 @@ interface Candidate {
 }
 
 export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
-  requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes"]);
+  requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes", "except_runs"]);
   requireDuration("lease_ms", claim.lease_ms);
+  if (claim.except_runs !== undefined) requireTexts("except_runs", claim.except_runs);
   return ctx.db.transaction(() => claimFirst(ctx, claim));
 }
 
@@ -73,7 +74,11 @@ export function toClaimed(
  * they are locked, so what is asked of them here still holds at the end of the transaction. The earlier runs are not;
  * but that none of them is open can't become untrue, since a run that has ended stays so.
  */
-function candidates({ q, dialect }: Pick<Database, "q" | "dialect">, session_id: RawBuilder<string>) {
+function candidates(
+  { q, dialect }: Pick<Database, "q" | "dialect">,
+  session_id: RawBuilder<string>,
+  except_runs: RawBuilder<string>,
+) {
   return q
     .selectFrom("runs as r")
     .innerJoin("threads as t", "t.pk", "r.thread")
@@ -81,6 +86,7 @@ function candidates({ q, dialect }: Pick<Database, "q" | "dialect">, session_id:
     .where(sql<boolean>`r.status in ('queued', 'running')`)
     .where("t.deleted_at", "is", null)
     .where(isFree("t", dialect))
+    .where(sql<boolean>`r.id not in (${eachOf(dialect, except_runs)})`)
     .where("r.pk", "=", firstInLine(session_id))
     .orderBy("r.pk")
     .limit(ONE)
@@ -98,16 +104,24 @@ function firstInLine(session_id: RawBuilder<string>): RawBuilder<number> {
 }
 
 const OF_ANY = sql.ref<string>("r.session_id");
-const selectFirst = fixedQuery((db) => candidates(db, OF_ANY));
-const selectOfSession = fixedQuery<{ session_id: string }>((db, { session_id }) =>
-  candidates(db, sql<string>`${session_id}`),
+const selectFirst = fixedQuery<{ except: string }>((db, { except }) => candidates(db, OF_ANY, sql<string>`${except}`));
+const selectOfSession = fixedQuery<{ session_id: string; except: string }>((db, { session_id, except }) =>
+  candidates(db, sql<string>`${session_id}`, sql<string>`${except}`),
 );
 
-function selectCandidate(db: Database, { session_id, except_scopes = [] }: Claim): Statement {
+function selectCandidate(db: Database, { session_id, except_scopes = [], except_runs = [] }: Claim): Statement {
+  const except = JSON.stringify(except_runs);
   if (except_scopes.length === 0)
-    return session_id === undefined ? selectFirst(db, {}) : selectOfSession(db, { session_id });
+    return session_id === undefined ? selectFirst(db, { except }) : selectOfSession(db, { session_id, except });
   const of = session_id === undefined ? OF_ANY : sql<string>`${session_id}`;
-  return statement(candidates(db, of).where("r.scope", "not in", except_scopes.map(scopeText)));
+  const some = candidates(db, of, sql<string>`${except}`);
+  return statement(some.where("r.scope", "not in", except_scopes.map(scopeText)));
+}
+
+/** The texts of a list in JSON. */
+function eachOf({ eachText }: Dialect, list: RawBuilder<string>): RawBuilder<unknown> {
+  const [before = "", after = ""] = eachText.split("?");
+  return sql`${sql.raw(before)}${list}${sql.raw(after)}`;
 }
 
 const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }>(({ q, dialect }, values) =>

@@ -8,8 +8,7 @@ const runtime = await compose({
   workspace_root,
   env: { PATH: process.env["PATH"] },
   graphs: { own: `${module}#graph` },
-  // What there is it finds at its start: a look while its own lease has run out, after a pause, would find its own run.
-  engine: { lease_ms: 2_000, poll_ms: 600_000 },
+  engine: { lease_ms: 2_000 },
   onError: (error) => process.stderr.write(`${error}\n`),
 });
 runtime.engine.start();

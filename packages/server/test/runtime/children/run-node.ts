@@ -11,8 +11,7 @@ const runtime = await compose({
   workspace_root,
   env,
   config: loadConfig({ env, cwd: workspace_root }).config,
-  // What there is it finds at its start: a look while its own lease has run out, after a pause, would find its own run.
-  engine: { lease_ms: 2_000, poll_ms: 600_000 },
+  engine: { lease_ms: 2_000 },
   onError: (error) => process.stderr.write(`${error}\n`),
 });
 process.once("SIGTERM", () => void leave());
