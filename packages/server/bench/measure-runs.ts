@@ -4,7 +4,7 @@ import { sampleDiskFloor } from "./disk-floor.ts";
 import type { Side, Workload } from "./workload.ts";
 
 /** How many runs one round takes at so many threads at once. */
-export const RUNS: Readonly<Record<number, number>> = { 1: 30, 20: 100, 100: 200 };
+export const RUNS: Readonly<Record<number, number>> = { 1: 120, 20: 200, 100: 400 };
 
 export interface Sample {
   side: string;
@@ -68,7 +68,7 @@ async function warmUp(side: Side, workload: Workload): Promise<void> {
 }
 
 /** So many messages come in a round to a process that has rested for so long. A person writes at most that often. */
-const IDLE_RUNS = 12;
+const IDLE_RUNS = 24;
 const REST_MS = 150;
 
 /** The sides in turn run by run: within the seconds that all of one's would take, a machine may become another. */
