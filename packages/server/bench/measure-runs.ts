@@ -36,22 +36,26 @@ export async function measureRuns(
   for (const side of Object.values(sides)) for (const workload of workloads) await warmUp(side, workload);
   for (let round = 0; round < rounds; round++) {
     const inTurn = round % 2 === 0 ? Object.entries(sides) : Object.entries(sides).reverse();
-    for (const workload of workloads) {
-      for (const many of threads) {
-        floor.push(...sampleDiskFloor());
-        const idle = many === 1 ? await measureIdle(inTurn, workload) : undefined;
-        for (const [name, side] of inTurn) {
-          const sample = await measure(side, workload, many);
-          const idle_first_token_ms = idle?.get(name) ?? null;
-          samples.push({ side: name, workload, threads: many, idle_first_token_ms, ...sample });
-          log(
-            `round ${round + 1}/${rounds}, ${workload}, ${many} at once, ${name}: ${sample.runs_per_second.toFixed(1)}/s`,
-          );
-        }
+    for (const [workload, many] of workloads.flatMap((each) => threads.map((at) => [each, at] as const))) {
+      floor.push(...sampleDiskFloor());
+      const measured = await measureInTurn(inTurn, workload, many);
+      samples.push(...measured);
+      for (const { side, runs_per_second } of measured) {
+        log(`round ${round + 1}/${rounds}, ${workload}, ${many} at once, ${side}: ${runs_per_second.toFixed(1)}/s`);
       }
     }
   }
   return { samples, floor };
+}
+
+async function measureInTurn(sides: readonly [string, Side][], workload: Workload, threads: number): Promise<Sample[]> {
+  const idle = threads === 1 ? await measureIdle(sides, workload) : undefined;
+  const samples: Sample[] = [];
+  for (const [name, side] of sides) {
+    const measured = await measure(side, workload, threads);
+    samples.push({ side: name, workload, threads, idle_first_token_ms: idle?.get(name) ?? null, ...measured });
+  }
+  return samples;
 }
 
 /** As `bench:http`: a server works for days, and with a twentieth of these the engine was still compiling what it runs. */
