@@ -14,10 +14,13 @@ export function storageError(error: unknown, where: string): AppError {
   }
   if (isUnstorable(error))
     return new AppError("validation_failed", `${where} can't hold what was to be stored: ${message}`, { cause });
+  // A caller over HTTP is told this: what the tables are called, and where they are, is for the log.
   if (isUniqueViolation(error))
-    return new AppError("already_exists", `${where} has such a row already: ${message}. Nothing was stored`, { cause });
-  if (isConstraint(error))
-    return new AppError("validation_failed", `${where} refuses what was to be stored: ${message}`, { cause });
+    return new AppError("already_exists", "What was to be stored is there already; nothing was stored", { cause });
+  if (isConstraint(error)) {
+    const told = "The storage refuses what was to be stored: something is missing in it, or was removed meanwhile";
+    return new AppError("validation_failed", told, { cause });
+  }
   if (isFull(error)) return new AppError("storage_unavailable", noRoom(where, message), { cause });
   return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
 }

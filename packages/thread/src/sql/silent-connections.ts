@@ -85,7 +85,7 @@ export function createSilentConnections({
       // A server that lets nobody else in is there all the same, and so is a pooler that has none to give: nothing is known.
       return () => isThere || error instanceof pg.DatabaseError;
     } finally {
-      asker.end().catch(() => undefined);
+      asker.end().catch(() => undefined); // it has told what it had to, or the question has failed with it
       socketOf(asker).destroySoon();
     }
   }
@@ -93,9 +93,10 @@ export function createSilentConnections({
   function tick(): void {
     if (asking) return;
     asking = true;
-    void look().finally(() => {
+    const looked = () => {
       asking = false;
-    });
+    };
+    look().then(looked, looked); // whatever went wrong, the next look finds the same silence
   }
 
   return {
