@@ -23,6 +23,14 @@ async function ask(protocol: Protocol, conversation: BaseMessage[], more = {}) {
   return { answer, body: server.requests.at(-1)?.body as { messages: Record<string, unknown>[]; system?: unknown } };
 }
 
+/** A thought, and then a word. */
+const thoughtful = anthropic.stream(
+  anthropic.start(),
+  ...anthropic.thinkingBlock(0, "Hmm."),
+  ...anthropic.textBlock(1, "Hello"),
+  ...anthropic.end(5),
+);
+
 describe("a thread that goes on with another provider", () => {
   const question = new HumanMessage("Ping it");
 
@@ -60,15 +68,7 @@ describe("a thread that goes on with another provider", () => {
   });
 
   test("back to the provider that gave it, an answer is as it was given", async () => {
-    server.script(
-      anthropic.stream(
-        anthropic.start(),
-        ...anthropic.thinkingBlock(0, "Hmm."),
-        ...anthropic.textBlock(1, "Hello"),
-        ...anthropic.end(5),
-      ),
-      anthropic.says("ok"),
-    );
+    server.script(thoughtful, anthropic.says("ok"));
     const { answer } = await ask(ANTHROPIC, [question]);
     const { body } = await ask(ANTHROPIC, [question, answer, new HumanMessage("More")]);
     expect(body.messages[1]).toEqual({
@@ -81,15 +81,7 @@ describe("a thread that goes on with another provider", () => {
   });
 
   test("to another server of the same protocol go no thoughts: it did not sign them", async () => {
-    server.script(
-      anthropic.stream(
-        anthropic.start(),
-        ...anthropic.thinkingBlock(0, "Hmm."),
-        ...anthropic.textBlock(1, "Hello"),
-        ...anthropic.end(5),
-      ),
-      anthropic.says("ok"),
-    );
+    server.script(thoughtful, anthropic.says("ok"));
     const { answer } = await ask(ANTHROPIC, [question], { id: "gateway" });
     const { body } = await ask(ANTHROPIC, [question, answer, new HumanMessage("More")]);
     expect(body.messages[1]).toEqual({ role: "assistant", content: "Hello" });
