@@ -126,7 +126,10 @@ it("one that fails takes only itself back, first or later, and is told why", asy
     (await Promise.allSettled(given.map(number))).map(({ status }) => status === "fulfilled");
   expect(await outcomes([1, 2, 1, 3])).toEqual([true, true, false, true]);
   expect(await outcomes([3, 4, 5])).toEqual([false, true, true]);
-  await expect(number(4)).rejects.toMatchObject({ message: expect.stringContaining("UNIQUE") });
+  await expect(number(4)).rejects.toMatchObject({
+    code: "already_exists",
+    cause: { message: expect.stringContaining("UNIQUE") },
+  });
   expect(await outcomes([6, 7])).toEqual([true, true]);
   expect(await numbers()).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(counted.commits).toBe(3);
