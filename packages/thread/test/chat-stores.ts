@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { inject } from "vitest";
-import { createDatabase } from "../../../testing/database.ts";
 import { createTempDir } from "../../../testing/temp-dir.ts";
 import { createChatStore } from "../src/chat/chat-backends.ts";
 import type { ChatSessionStore } from "../src/chat/chat-session-store.ts";
 import type { ChatStoreFixture, OpenChatStore } from "../src/conformance/open-chat-store-fixture.ts";
 import { openStorage } from "../src/open-storage.ts";
+import { createMigratedDatabase } from "./migrated-database.ts";
 
 /** The one list of chat stores that come with the library. */
 export const chatStores: readonly { name: string; open: OpenChatStore }[] = [
@@ -29,7 +28,7 @@ function openSqlite(): Promise<ChatStoreFixture> {
 }
 
 async function openPostgres(): Promise<ChatStoreFixture> {
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   const options = { backend: "postgres", uri: database.url, pool: { min: 0, max: 4 } };
   return openShared(() => createChatStore(options), database.drop);
 }

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { inject } from "vitest";
-import { createDatabase } from "../../../testing/database.ts";
 import { createMemoryDir } from "../../../testing/temp-dir.ts";
 import type { OpenStorage, StorageFixture } from "../src/conformance/open-storage-fixture.ts";
 import { openStorage } from "../src/open-storage.ts";
 import type { Storage } from "../src/storage.ts";
+import { createMigratedDatabase } from "./migrated-database.ts";
 
 /** The one list of engines: every contract suite runs over all of them. */
 export const engines: readonly { name: string; open: OpenStorage }[] = [
@@ -24,7 +23,7 @@ function openSqliteFile(): Promise<StorageFixture> {
 }
 
 async function openPostgresDatabase(): Promise<StorageFixture> {
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   return openShared(database.url, database.drop);
 }
 

@@ -1,7 +1,8 @@
 import { openStorage, type Storage } from "@cognition/thread";
 import { Client } from "pg";
-import { afterEach, describe, expect, inject, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../../../testing/database.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import type { TestDatabase } from "../../../../testing/database.ts";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import type { Executor, RunResult, RunWork } from "../../src/run/executor.ts";
 import { createRunEngine, type RunEngine } from "../../src/run/run-engine.ts";
 import { until } from "../http/until.ts";
@@ -21,7 +22,7 @@ interface Node {
 }
 
 async function database(): Promise<TestDatabase> {
-  const made = await createDatabase(inject("postgresUrl"));
+  const made = await createMigratedDatabase();
   cleanups.push(made.drop);
   return made;
 }

@@ -1,7 +1,7 @@
 import { AppError, type StoredEvent } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
-import { afterEach, describe, expect, inject, it } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import type { Executor, RunResult, RunWork } from "../../src/run/executor.ts";
 import { createRunEngine, type RunEngine, type RunEngineOptions } from "../../src/run/run-engine.ts";
 
@@ -10,7 +10,7 @@ const SUCCEEDED: RunResult = { outcome: "succeeded", usage: null };
 const open = {
   memory: async () => ({ storage: await openStorage("memory"), drop: async () => {} }),
   postgres: async () => {
-    const database = await createDatabase(inject("postgresUrl"));
+    const database = await createMigratedDatabase();
     return { storage: await openStorage({ uri: database.url, pool: { min: 0, max: 6 } }), drop: database.drop };
   },
 };

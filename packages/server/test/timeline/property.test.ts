@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, inject, it } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { describe, expect, it } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import { Scene } from "./scene.ts";
 import { emptyModel, type Operation, sequences, step } from "./timeline-model.ts";
 import { MUTANTS } from "./timeline-mutants.ts";
@@ -17,7 +17,7 @@ async function play(operations: readonly Operation[], open: () => Promise<Scene>
 }
 
 async function openPostgres(): Promise<Scene> {
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   return Scene.open(database.url, database.drop);
 }
 
