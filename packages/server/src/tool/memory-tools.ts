@@ -53,6 +53,8 @@ const forget = defineTool({
   on_crash: "retry",
   effect: "write",
   async run({ key }, { store }) {
+    const known = await store.get(NAMESPACE, key);
+    if (!known) return `Nothing is remembered under ${key}.`;
     await store.delete(NAMESPACE, key);
     return `Forgot ${key}.`;
   },

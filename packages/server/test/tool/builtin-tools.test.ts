@@ -266,7 +266,8 @@ describe("memory", () => {
     expect(await call("recall", { query: "Oslo" })).toContain("city: lives in Oslo");
     await call("remember", { key: "colour", content: "likes blue" });
     expect(await call("recall", {})).toBe("city: lives in Oslo\ncolour: likes blue");
-    await call("forget", { key: "colour" });
+    expect(await call("forget", { key: "colour" })).toBe("Forgot colour.");
+    expect(await call("forget", { key: "colour" })).toBe("Nothing is remembered under colour.");
     expect(await call("recall", { key: "colour" })).toBe("Nothing is remembered about that.");
   });
 });

@@ -21,7 +21,10 @@ function subjectOf({ schema }: OfflineTool, rest: string): Record<string, unknow
   const name = path === undefined ? undefined : names.find((key) => /^(?:file_?)?name$/i.test(key));
   if (name) return { [name]: path };
   const query = names.find((key) => /^(?:query|question|search|text)$/i.test(key));
-  return query && rest ? { [query]: rest } : {};
+  if (query) return rest ? { [query]: rest } : {};
+  const word = /^(?:named\s+|called\s+)?(@?[\w./-]+)$/.exec(rest)?.[1];
+  const called = names.find((key) => /^name$/i.test(key));
+  return called && word ? { [called]: word } : {};
 }
 
 /** Where a tool is to look that needs nothing else: its default is often the root, which is not the working directory. */

@@ -53,10 +53,15 @@ export function fillText(name: string, schema: Schema, source: Source): string {
   );
 }
 
+/** "an artifact summary with …": the name stands between what it is and what it holds. */
+const BARE_NAME = /\b(?:an?|the)\s+(?:new\s+)?\w+\s+([\w-]+)\s+(?:with|containing|saying|that says)\b/i;
+
 /** "save hello as report.md" */
 function nameOf(key: string, { text, quotes }: Source): string | undefined {
-  const path = /^(?:file )?name$/.test(key) ? findPath(text) : undefined;
-  return path === undefined || quotes.includes(path) ? undefined : path;
+  if (!/^(?:file )?name$/.test(key)) return undefined;
+  const path = findPath(text);
+  if (path !== undefined) return quotes.includes(path) ? undefined : path;
+  return quotes.length === 0 ? BARE_NAME.exec(text)?.[1] : undefined;
 }
 
 function contentOf(key: string, { text, isOfNamed }: Source): string | undefined {
@@ -64,9 +69,14 @@ function contentOf(key: string, { text, isOfNamed }: Source): string | undefined
 }
 
 /** "Remember that my favourite colour is blue" has no name of its own: one is made of its first words. */
-function keyOf(key: string, source: Source): string | undefined {
-  if (!/^(?:key|slug)$/.test(key) || source.wanted < 2) return undefined;
-  return wordsOf(source.rest).slice(0, 4).join("-") || undefined;
+function keyOf(key: string, { rest }: Source): string | undefined {
+  if (!/^(?:key|slug)$/.test(key)) return undefined;
+  return (
+    wordsOf(rest)
+      .slice(0, 4)
+      .join("-")
+      .replace(/-(?:is|are|was)$/, "") || undefined
+  );
 }
 
 function fillPath(key: string, schema: Schema, source: Source): string {

@@ -22,7 +22,7 @@ export function readNamedValues(
 }
 
 /** What a name that is told in a sentence ends at: "a report named plan containing …". */
-const AFTER_NAME = /:\s|\s+(?:containing|saying|that says)\b/;
+const AFTER_NAME = /:\s|\s+(?:containing|saying|that says|with (?:the |this )?(?:contents?|text|words?|body))\b/;
 
 interface Mark {
   readonly name: string;
@@ -67,6 +67,6 @@ function trimValue(raw: string): string {
   const list = /^\s*\[[^\]]*\]/.exec(raw);
   if (list) return list[0].trim();
   return (raw.split(/[,;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )/)[0] ?? "")
-    .replace(/\s+(?:and|with|&|plus)\s*$/i, "")
+    .replace(/\s+(?:and|with|&|plus)(?:\s+(?:the|an?|its))?\s*$/i, "")
     .trim();
 }

@@ -99,17 +99,31 @@ interface Boundary {
 
 function boundariesIn(text: string): Boundary[] {
   const all = BOUNDARIES.flatMap(([kind, pattern]) =>
-    [...text.matchAll(pattern)].map((match) => ({
-      at: match.index,
-      end: match.index + match[0].length,
-      kind,
-      strong: kind === "ordered" && /^[.;!\n]/.test(match[0]),
-    })),
+    [...text.matchAll(pattern)]
+      .filter((match) => isBoundary(match, text))
+      .map((match) => ({
+        at: match.index,
+        end: match.index + match[0].length,
+        kind,
+        strong: kind === "ordered" && /^[.;!\n]/.test(match[0]),
+      })),
   )
     .sort((a, b) => a.at - b.at || b.end - a.end)
     .slice(0, MAX_BOUNDARIES * 2);
   const apart = all.filter((boundary, index) => !all.slice(0, index).some((other) => other.end > boundary.at));
   return apart.slice(0, MAX_BOUNDARIES);
+}
+
+function isBoundary(match: RegExpExecArray, text: string): boolean {
+  const number = /^ *(\d+)[.)]/.exec(match[0])?.[1];
+  return number === undefined || isListItem(Number(number), text.slice(0, match.index));
+}
+
+/** "1. list the files 2. read a.txt" goes on with its number; "create a.txt with content 1. Then …" ends with one. */
+function isListItem(number: number, before: string): boolean {
+  if (number === 1) return /(?:^|[:;.,!\n]|\b(?:do|steps?|following|these|this|tasks?|things?))\s*$/i.test(before);
+  const previous = [...before.matchAll(new RegExp(`(?:^|\\s)${number - 1}[.)]\\s`, "g"))];
+  return previous.some(({ index }) => isListItem(number - 1, before.slice(0, index)));
 }
 
 /** "read it back" after "create a.txt" means a.txt. */

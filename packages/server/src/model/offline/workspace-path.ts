@@ -12,7 +12,7 @@ const NAMED =
   /\b(?:(?:file|folder|directory|path)\s+)?(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
 /** Before a quoted name with spaces in it, which could as well be what is to be written. */
 const PLACE_WORD =
-  /\b(?:named|called|titled|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
+  /\b(?:named|called|titled|(?:file)?name|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
   /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree)$/i;
 const SPACED =
@@ -54,7 +54,10 @@ function isQuotedFile(text: string, part: string): boolean {
 }
 
 function isNamedBy(text: string, part: string): boolean {
-  return new RegExp(`\\b(?:named|called|file|folder|directory)\\s+[${OPENING}]\\s?${literal(part)}`, "i").test(text);
+  return new RegExp(
+    `\\b(?:named|called|(?:file)?name|file|folder|directory)\\s+[${OPENING}]\\s?${literal(part)}`,
+    "i",
+  ).test(text);
 }
 
 function namedFile(text: string): string | undefined {

@@ -93,7 +93,7 @@ describe("other ways to say it", () => {
     ["First run pwd. Then list the files.", [run("pwd"), ["ls", { path: "/" }]]],
     [
       "Remember that my favourite colour is blue",
-      [["remember", { key: "my-favourite-colour-is", content: "my favourite colour is blue" }]],
+      [["remember", { key: "my-favourite-colour", content: "my favourite colour is blue" }]],
     ],
     ["Use the remember tool with key tea and content green", [["remember", { key: "tea", content: "green" }]]],
     [
@@ -319,4 +319,79 @@ describe("what a file is to hold ends where something else is said", () => {
   ])("%s", async (sentence, expected) => {
     expect(await calls(sentence)).toEqual(expected);
   });
+});
+
+describe("what is searched, saved or looked at is what was named", () => {
+  const save = (name: string, content: string) => ["save_artifact", { name, content }];
+  const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
+  test.each<[string, unknown[]]>([
+    ["Find all files containing TODO", [["grep", { pattern: "TODO" }]]],
+    ["Find files that contain TODO", [["grep", { pattern: "TODO" }]]],
+    ["List every file that mentions the word license.", [["grep", { pattern: "license" }]]],
+    ["Find all markdown files", [["glob", { pattern: "**/*.md" }]]],
+    ["Find where TODO occurs in the code", [["grep", { pattern: "TODO" }]]],
+    ["Are there any TODOs in the code?", [["grep", { pattern: "TODO" }]]],
+    ["look for print in src", [["grep", { pattern: "print", path: "/src" }]]],
+    ['Save an artifact named report with the content "done"', [save("report", "done")]],
+    ["Save a scratch artifact called s with the text abc", [save("s", "abc")]],
+    ["Create an artifact summary with content: all good", [save("summary", "all good")]],
+    [
+      "Create a.txt with content 1. Then create b.txt with content 2. Then create c.txt with content 3.",
+      [write("/a.txt", "1"), write("/b.txt", "2"), write("/c.txt", "3")],
+    ],
+    [
+      "Do this: 1. Run pwd 2. Run ls",
+      [
+        ["execute", { command: "pwd" }],
+        ["execute", { command: "ls" }],
+      ],
+    ],
+    ['Write a file with name "x y.txt" and content "z"', [write("/x y.txt", "z")]],
+    ["Explain src/app.py", [["read_file", { file_path: "/src/app.py" }]]],
+    ["Tell me about README.md", [["read_file", { file_path: "/README.md" }]]],
+    [
+      'Use write_todos {"todos":[{"content":"a","status":"pending"}]}',
+      [["write_todos", { todos: [{ content: "a", status: "pending" }] }]],
+    ],
+    [
+      'Use write_todos with todos=[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]',
+      [
+        [
+          "write_todos",
+          {
+            todos: [
+              { content: "a", status: "in_progress" },
+              { content: "b", status: "pending" },
+            ],
+          },
+        ],
+      ],
+    ],
+    [
+      "First create a.txt with content 1. Then create b.txt with content 2.",
+      [write("/a.txt", "1"), write("/b.txt", "2")],
+    ],
+  ])("%s", async (sentence, expected) => {
+    expect(await calls(sentence)).toEqual(expected);
+  });
+
+  test("a package that may be left out", async () => {
+    const asked = await ask("Inspect the package zod", { tools: [optional("inspect_package", "name")] });
+    expect(asked.calls).toEqual([{ name: "inspect_package", args: { name: "zod" } }]);
+  });
+
+  test.each([
+    ["Use the nonexistent_tool with x=1", "nonexistent_tool"],
+    ['Please call the tool named does_not_exist with arguments {"a": 1}', "does_not_exist"],
+    ["call get_stock_price for ACME", "get_stock_price"],
+  ])("a tool that is not there is said not to be: %s", async (sentence, name) => {
+    const asked = await ask(sentence, { tools });
+    expect(asked.calls).toEqual([]);
+    expect(asked.text).toContain(`I have no tool named "${name}".`);
+  });
+
+  test.each(["Who are you?", "What model are you?", "What are you?", "Which model is this?"])(
+    "it says who it is: %s",
+    async (sentence) => expect((await ask(sentence, { tools })).text).toMatch(/^I am Cognition's offline model/),
+  );
 });

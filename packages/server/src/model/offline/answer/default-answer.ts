@@ -1,17 +1,21 @@
 import { listTools } from "../intent/named-tool-intent.ts";
 import type { Turn } from "../turn.ts";
 
+const WHO =
+  /^\s*(?:who|what)(?:'re| are) you\b|\b(?:what|which) (?:\w+ )?model\b[^.]*\b(?:you|this|running|used?)\b|\bare you (?:an?|the)?\s*(?:ai|bot|robot|human|person|model|gpt|claude|chatgpt|llm)\b/i;
 const HOW = "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or configure a provider, to get answers from a real one.";
 
 /** What is said where nothing was understood: who is speaking, what it can do, and how to get a real model. */
 export function defaultAnswer(turn: Turn): string {
   const { request, tools } = turn;
   if (/\bsummar/i.test(request) && tools.length === 0) return summary(request);
-  const opening = /^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))\b/i.test(request)
-    ? "Hello!"
-    : "I can't answer that by myself:";
   const who = "I am Cognition's offline model, which follows plain instructions but is not a language model.";
-  return `${opening} ${who} ${tools.length > 0 ? `${listTools(tools)} Ask me to use one of them. ` : ""}${HOW}`;
+  return `${opening(request)}${who} ${tools.length > 0 ? `${listTools(tools)} Ask me to use one of them. ` : ""}${HOW}`;
+}
+
+function opening(request: string): string {
+  if (/^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))\b/i.test(request)) return "Hello! ";
+  return WHO.test(request) ? "" : "I can't answer that by myself: ";
 }
 
 const MAX_SUMMARY = 1_500;

@@ -11,8 +11,12 @@ const BEFORE = new RegExp(`\\b${USE}\\s+(?:the\\s+|your\\s+|my\\s+|a\\s+|tool\\s
 const AFTER = /^["'`]?\s*(?:tool|function)\b|^\s*\(/i;
 const POLITE = /^(?:please|now|can you|could you|would you|i want you to|i'd like you to|go ahead and)?[\s,]*["'`]?$/i;
 const PLACE = /path|dir|folder/i;
-const UNKNOWN =
-  /\b(?:use|call|invoke|run|try)\s+(?:the\s+|your\s+)?["'`]?([\w.-]+)["'`]?\s+(?:tool|function)\b|\btool\s+(?:called|named)\s+["'`]?([\w.-]+)/i;
+/** By the word "tool", or by a name that only a tool would have. */
+const UNKNOWN: readonly RegExp[] = [
+  /\b(?:tool|function)\s+(?:called|named)\s+["'`]?([\w.-]+)/i,
+  /\b(?:use|call|invoke|run|try)\s+(?:the\s+|your\s+)?["'`]?([\w.-]+)["'`]?\s+(?:tool|function)\b/i,
+  /\b(?:use|call|invoke|try)\s+(?:the\s+|your\s+)?["'`]?([a-z0-9]+(?:_[a-z0-9]+)+)\b(?![./])/i,
+];
 
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
@@ -22,8 +26,8 @@ export const namedToolIntent: Intent = (instruction, turn) => {
     const isOfFiles = requiredNames(named.schema).some((name) => PLACE.test(name));
     return (isOfFiles ? eachFile(call) : call)(instruction, turn);
   }
-  const unknown = UNKNOWN.exec(mask(instruction).text);
-  const name = unknown?.[1] ?? unknown?.[2];
+  const { text } = mask(instruction);
+  const name = UNKNOWN.map((form) => form.exec(text)?.[1]).find((found) => found !== undefined);
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
   if (!name || /^(the|this|that|a|any|some|shell|bash|command|terminal|right|todo)$/i.test(name)) return undefined;
   return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);

@@ -8,7 +8,7 @@ const FORMS: readonly RegExp[] = [
   /\bwhat(?:'s| is| does| are)\b.*\b(?:in|inside|say|says|contain|contains|contents?)\b/i,
   /\b(?:contents?|text) of\b/i,
   /\btell me what\b|\bwhat\b.*\bsays\b/i,
-  /\bsummari[sz]e\b/i,
+  /\b(?:summari[sz]e|explain|describe|tell me about|size of)\b/i,
   /\bhow (?:many|long|big)\b|\bdoes\b.*\b(?:contain|have|mention|include|say)\b/i,
 ];
 const OTHER = /\b(?:create|write|save|append|edit|replace|change|delete|remove|rename|directory|folder|run|execute)\b/i;

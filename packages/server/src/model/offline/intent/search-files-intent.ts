@@ -9,14 +9,19 @@ const IN_FILES =
 const SEARCH_FOR =
   /\bsearch\s+(?:all\s+)?(?:the\s+|my\s+)?(?:files?|code|codebase|project|repo(?:sitory)?|workspace)\s+for\s+([\s\S]+)$/i;
 const WHICH = /\b(?:which|what)\s+files?\s+(?:contains?|mentions?|have|has|includes?)\s+([\s\S]+)$/i;
+const FILES_WITH =
+  /\b(?:find|list|show|get|give|search for|look for|locate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+|each\s+)?(?:of\s+)?(?:the\s+)?files?\s+(?:containing|mentioning|including|with|(?:that|which)\s+(?:contains?|mentions?|includes?|ha(?:s|ve)))\s+([\s\S]+)$/i;
 const OCCURRENCES =
   /\b(?:[Ff]ind|[Ss]how|[Ll]ist|[Ss]earch for|[Ll]ook for|[Ll]ocate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:(?:occurrences?|mentions?|uses|usages?|instances)\s+of\s+([\s\S]+)$|(TODO|FIXME|XXX)s?\b(?:\s+comments?)?\s*[.!?]?$)/;
 const USED = /\bwhere\s+(?:is|are)\s+([\w.$-]+)\s+(?:used|defined|called|mentioned|declared)\b/i;
+const WHERE =
+  /\bwhere\s+([\w.$-]+)\s+(?:occurs?|appears?|shows up|(?:is|are)\s+(?:used|defined|called|mentioned|declared))\b/i;
+const ANY_LEFT = /\b(?:is|are) there\s+(?:any|some|an?)\s+(TODO|FIXME|XXX)s?\b/i;
 const BY_NAME =
   /\b(?:find|list|show|search for|locate)\s+(?:me\s+)?(?:all\s+)?(?:the\s+)?(?:files?\s+)?(?:matching|named|called|like|with (?:the )?(?:name|pattern))?\s*["'`]?((?:\*|[\w./-]*\*)[^\s"'`]*)/i;
 
 const IN_PATH =
-  /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+((?!files?\b|all\b|the file\b)[\s\S]+?\s+(?:in|inside|within)\s+(?:the\s+)?(?:file\s+|folder\s+|directory\s+)?["'`]?(?:[\w@.-]+\/[\w@./-]*|[\w@./-]+\.[A-Za-z]\w{0,9})["'`]?)\s*[.?!]?$/i;
+  /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+((?!files?\b|all\b|the file\b)[\s\S]+?\s+(?:in|inside|within)\s+(?:the\s+)?(?:file\s+|folder\s+|directory\s+)?["'`]?(?:[\w@.-]+\/[\w@./-]*|[\w@./-]+\.[A-Za-z]\w{0,9}|src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)["'`]?)\s*[.?!]?$/i;
 /** "all markdown files", "every .ts file" */
 const OF_KIND = /\b(?:find|list|show|search for|locate|which|look for|get)\b[\s\S]*?(?:\.(\w+)|\b(\w+))\s+files?\b/i;
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -50,9 +55,11 @@ export const searchFilesIntent: Intent = (said, turn) => {
   const pattern = namePattern(instruction);
   if (glob && pattern) return callTool(glob, fillArguments(glob, `${glob.name} pattern="${pattern}"`, turn));
   const grep = findTool(turn.tools, "grep");
-  const words = [IN_PATH, IN_FILES, SEARCH_FOR, WHICH, OCCURRENCES, USED]
+  const words = [WHERE, IN_PATH, IN_FILES, SEARCH_FOR, WHICH, FILES_WITH, OCCURRENCES, USED, ANY_LEFT]
     .flatMap((form) => form.exec(instruction)?.slice(1) ?? [])
-    .find((found) => found !== undefined);
+    .find((found) => found !== undefined)
+    // A word that is a verb as well ("print") would be taken for what to do.
+    ?.replace(/^([\w.$-]+)(?=\s+in\s)/, '"$1"');
   return grep && words ? callTool(grep, fillArguments(grep, `${grep.name} ${words}`, turn)) : undefined;
 };
 

@@ -1,7 +1,7 @@
 import { numbersIn, readList } from "../coerce-value.ts";
 import { findTool } from "../find-tool.ts";
 import type { OfflineTool } from "../offline-tool.ts";
-import { quotedParts } from "../phrase.ts";
+import { jsonObjects, quotedParts } from "../phrase.ts";
 import { withReferent } from "../split-instructions.ts";
 import { type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
@@ -23,7 +23,9 @@ export function todoSteps(
   turn: Turn,
   stepsOf: (instruction: string) => readonly Step[],
 ): readonly Step[] | undefined {
+  // With the arguments as JSON the tool is asked for like any other.
   if (
+    jsonObjects(request).length > 0 ||
     !ASKED.test(request.replace(/\b(?:named|called)\s+\S+/gi, "")) ||
     !MAKE.test(request) ||
     /\bfile\b|\w\.\w{1,4}\b/i.test(request.split(":")[0] ?? "")
