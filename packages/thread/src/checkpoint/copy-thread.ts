@@ -4,6 +4,7 @@ import { placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
 import { DELTA_NOTE, deltaChannels, leansOnParent } from "./delta-channels.ts";
+import { partOfText } from "./part-of.ts";
 import { parseJson } from "./serializer.ts";
 
 interface SourceRow {
@@ -86,7 +87,7 @@ function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<vo
   const row = yield* findRow(run, source, checkpoint_id);
   if (!row) throw new AppError("checkpoint_not_found", `Thread ${from} has no checkpoint ${checkpoint_id}`);
   yield* all(copyCheckpoint(run, source, copy, row.seq));
-  yield* all(copySubgraphs(run, source, copy, row.seq));
+  yield* all(copySubgraphs(run, source, copy, row));
   for (const { seq } of yield* leantOn(run, source, row)) yield* all(copyCheckpoint(run, source, copy, seq));
 }
 
@@ -146,16 +147,17 @@ function copyCheckpoint(run: Run, source: number, copy: number, seq: number): St
 }
 
 /**
- * Subgraphs that were under way at that checkpoint: what they wrote before the thread's next root checkpoint. And of
- * those that keep their state from one call to the next (their namespace names no task) what they had last.
+ * Subgraphs that were under way at that checkpoint: what they wrote before the thread's next root checkpoint, and what
+ * says that it is part of this one, which may have been stored later than that. And of those that keep their state from
+ * one call to the next (their namespace names no task) what they had last.
  */
-function copySubgraphs(run: Run, source: number, copy: number, seq: number): Statement[] {
-  const within = `c.thread = ? and c.ns > '' and (
-    (c.seq > ? and c.seq < coalesce(
+function copySubgraphs(run: Run, source: number, copy: number, { seq, checkpoint_id }: SourceRow): Statement[] {
+  const within = `c.thread = ? and c.ns > '' and (c.metadata like ?
+    or (c.seq > ? and c.seq < coalesce(
       (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1))
     or (c.ns not like '%:%' and c.seq =
       (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?)))`;
-  const params = [copy, source, seq, source, seq, seq];
+  const params = [copy, source, `%${partOfText(checkpoint_id)}%`, seq, source, seq, seq];
   return [
     run(
       `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)

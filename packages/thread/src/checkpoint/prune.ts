@@ -7,6 +7,7 @@ import { threadIdOf } from "./checkpoint-place.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { keptAncestors } from "./kept-ancestors.ts";
 import { CHECKPOINT_BYTES, lockLineage, PORTION, sumOf, sweepLineage, WRITE_BYTES } from "./lineage.ts";
+import { partOf } from "./part-of.ts";
 import { checkPruneOptions } from "./prune-options.ts";
 import { keepForks, retag } from "./prune-tags.ts";
 import { parseJson } from "./serializer.ts";
@@ -138,14 +139,15 @@ function timeOf(row: Row): number {
 }
 
 /**
- * A subgraph's checkpoints belong to the root checkpoint they came after, and go with it. One that keeps its state
- * from one call to the next (its namespace names no task) needs its newest, and for each root checkpoint what it had then.
+ * A subgraph's checkpoints belong to the root checkpoint they came after, or say that they are part of, and go with it.
+ * One that keeps its state from one call to the next (its namespace names no task) needs its newest, and for each root checkpoint what it had then.
  */
 function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | undefined): void {
   const newest = new Map<string, Row>();
   const keepNewest = () => {
     for (const { seq } of newest.values()) kept.add(seq);
   };
+  const roots = new Set(rows.filter(({ ns, seq }) => ns === "" && kept.has(seq)).map((row) => row.checkpoint_id));
   let isKept = false;
   for (const row of rows) {
     if (row.ns === "") {
@@ -154,7 +156,7 @@ function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | u
       continue;
     }
     if (!row.ns.includes(":")) newest.set(row.ns, row);
-    if (isKept || isRecent(row, before)) kept.add(row.seq);
+    if (isKept || roots.has(partOf(row.metadata) ?? "") || isRecent(row, before)) kept.add(row.seq);
   }
   keepNewest();
 }

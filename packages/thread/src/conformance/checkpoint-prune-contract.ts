@@ -3,7 +3,7 @@ import { END, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langch
 import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { statesOf } from "./checkpoint-fork-contract.ts";
-import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
+import { Log, logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
 import { comparable, elsewhere, listed, type Point, put, read, type Values } from "./checkpoint-line.ts";
 import { checkpointSweepContract } from "./checkpoint-sweep-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
@@ -166,6 +166,20 @@ export function checkpointPruneContract(open: OpenStorage): void {
       await expectParentsExist(saver, thread_id);
     });
 
+    test("keeps what a subgraph has done, though it was stored before what it is part of", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const atExit = { ...threadConfig("t"), durability: "exit" as const };
+      const steps: string[] = [];
+      await failing(saver, steps, false).invoke({ log: ["first"] }, atExit);
+      await expect(failing(saver, steps, true).invoke({ log: ["then"] }, atExit)).rejects.toThrow("not yet");
+      await saver.prune({ thread_id: "t", keep_last: 1 });
+      await failing(await elsewhere(storage, second), steps, false).invoke(null, atExit);
+      expect(steps).toEqual(["prepared", "worked", "prepared", "worked", "worked"]);
+    });
+
     test("without a thread goes through all of them; one that isn't there is no error", async ({ storage }) => {
       const saver = await storage.getCheckpointer();
       for (const thread_id of ["one", "two", "gone"]) await line(saver, thread_id, 3);
@@ -223,6 +237,24 @@ function deltas(checkpointer: CheckpointSaver) {
     .addEdge(START, "answer")
     .addEdge("answer", END)
     .compile({ checkpointer });
+}
+
+/** A subgraph of two steps, of which the second may fail. */
+function failing(checkpointer: CheckpointSaver, steps: string[], fails: boolean) {
+  const inner = new StateGraph(Log)
+    .addNode("prepare", () => {
+      steps.push("prepared");
+      return {};
+    })
+    .addNode("work", () => {
+      steps.push("worked");
+      if (fails) throw new Error("not yet");
+      return {};
+    })
+    .addEdge(START, "prepare")
+    .addEdge("prepare", "work")
+    .compile();
+  return new StateGraph(Log).addNode("inner", inner).addEdge(START, "inner").compile({ checkpointer });
 }
 
 function question(n: number) {

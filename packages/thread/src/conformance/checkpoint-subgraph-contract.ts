@@ -69,6 +69,20 @@ export function checkpointSubgraphContract(open: OpenStorage): void {
       expect(steps).toEqual(["prepared", "asked", "asked"]);
     });
 
+    test("in a subgraph that was stored before what it is part of, as with durability exit", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const steps: string[] = [];
+      const atExit = (thread_id: string) => ({ ...threadConfig(thread_id), durability: "exit" as const });
+      const graph = (on: CheckpointSaver) => outer(on, asking(undefined, steps));
+      await graph(saver).invoke({ log: ["first"] }, atExit("t"));
+      await graph(saver).invoke(new Command({ resume: "no" }), atExit("t"));
+      await graph(saver).invoke({ log: ["then"] }, atExit("t"));
+      const { saver: next, thread_id } = await meanwhile(fixture, saver);
+      const result = await graph(next).invoke(new Command({ resume: "yes" }), atExit(thread_id));
+      expect(result.log.at(-1)).toBe("answer yes");
+      expect(steps).toEqual(["prepared", "asked", "asked", "prepared", "asked", "asked"]);
+    });
+
     test("in a subgraph of a subgraph", async (fixture) => {
       const saver = await fixture.storage.getCheckpointer();
       const nested = () => outer(undefined, asking());
