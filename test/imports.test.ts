@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findViolations } from "../testing/import-rules.ts";
@@ -21,6 +22,11 @@ describe("imports of the packages", () => {
   test("go only in the allowed directions", () => {
     const violations = files.flatMap((file) => violationsIn(file, readFileSync(join(root, file), "utf8")));
     expect(violations).toEqual([]);
+  });
+
+  // In this repository everything is installed; whoever installs one of the packages has what it names.
+  test("name only what the package says that it needs", () => {
+    expect(files.flatMap(undeclaredIn)).toEqual([]);
   });
 });
 
@@ -141,4 +147,13 @@ describe("the rules allow", () => {
 
 function violationsIn(file: string, source: string): string[] {
   return findViolations(file, parseModule(file, source));
+}
+
+function undeclaredIn(file: string): string[] {
+  const manifest = JSON.parse(readFileSync(join(root, file.split("/").slice(0, 2).join("/"), "package.json"), "utf8"));
+  const declared = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
+  return parseModule(file, readFileSync(join(root, file), "utf8")).imports.flatMap(({ specifier = "." }) => {
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "";
+    return specifier.startsWith(".") || isBuiltin(specifier) || name in declared ? [] : [`${file}: ${name}`];
+  });
 }

@@ -1,4 +1,5 @@
 export { accessContract } from "./access-contract.ts";
+export { artifactContract } from "./artifact-contract.ts";
 export { breakerContract } from "./breaker-contract.ts";
 export { budgetContract } from "./budget-contract.ts";
 export { chatStoreContract } from "./chat-store-contract.ts";
@@ -19,5 +20,4 @@ export { snapshotContract } from "./snapshot-contract.ts";
 export { storeContract } from "./store-contract.ts";
 export { taskContract } from "./task-contract.ts";
 export { timelineContract } from "./timeline-contract.ts";
-
 export { usageContract } from "./usage-contract.ts";
