@@ -247,6 +247,20 @@ function lifecycleContract(open: OpenStorage): void {
       expect((await storage.artifacts.listArtifacts({})).artifacts.map((artifact) => artifact.id)).toEqual([other.id]);
     });
 
+    test("is deleted by whoever sees it: its session, or the run that made it", async ({ storage }) => {
+      const given = await draft(storage);
+      const { session_id } = given;
+      const run_id = crypto.randomUUID();
+      for (const [made, reader] of [
+        [given, { session_id }],
+        [{ ...given, visibility: "run", run_id } as const, { session_id, run_id }],
+      ] as const) {
+        const { id } = await storage.artifacts.createArtifact(made);
+        expect(await storage.artifacts.deleteArtifact(id, reader)).toBe(true);
+        expect((await storage.artifacts.listArtifacts(reader)).total).toBe(0);
+      }
+    });
+
     test("that is scratch never outlives a session deleted at the same time", async ({ storage, second }) => {
       const other = second ? await second() : storage;
       for (let round = 0; round < 10; round++) {

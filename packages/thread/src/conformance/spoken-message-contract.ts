@@ -1,5 +1,6 @@
 import type { Content } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
+import type { SessionFilter } from "../session-store.ts";
 import type { Storage } from "../storage.ts";
 import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
@@ -64,6 +65,23 @@ export function spokenMessageContract(open: OpenStorage): void {
         expect(page).toEqual({ messages: whole.messages.slice(offset, offset + 2), total: 4 });
       }
       expect(await storage.listSpokenMessages({ scope: { user: "eve" } })).toEqual({ messages: [], total: 0 });
+    });
+
+    test("only of sessions that match in every way that is asked for", async ({ storage }) => {
+      const make = async (scopes: Record<string, string>, words: string) => {
+        const { id } = await storage.createSession({ scopes });
+        await speak(storage, id, [words]);
+        return id;
+      };
+      const ended = await make({ user: "ann", team: "x" }, "ended");
+      await storage.updateSession(ended, { status: "inactive" });
+      await make({ user: "ann", team: "x" }, "going on");
+      await make({ user: "bob", team: "x" }, "of another");
+      const said = async (filter: SessionFilter) =>
+        (await storage.listSpokenMessages(filter)).messages.map(({ content }) => content);
+      expect(await said({ filter_scopes: { user: "ann" } })).toEqual(["ended", "going on"]);
+      expect(await said({ status: "inactive" })).toEqual(["ended"]);
+      expect(await said({ filter_scopes: { team: "x" }, status: "active" })).toEqual(["going on", "of another"]);
     });
 
     test("once, however often a session was forked", async ({ storage }) => {
