@@ -165,17 +165,6 @@ describe("before and after", () => {
     }
   }
 
-  it("close finishes what was accepted", async () => {
-    const uri = join(workspace, "closing.db");
-    const storage = await openStorage(uri);
-    const accepted = Array.from({ length: 20 }, () => storage.createSession({}));
-    await storage.close();
-    await Promise.all(accepted);
-    const again = await openStorage(uri);
-    expect(await again.countSessions()).toBe(20);
-    await again.close();
-  });
-
   it("health is asked of the database: a server that is gone is not ok, and does not throw", async () => {
     const gone = await createDatabase(inject("postgresUrl"));
     const storage = await openStorage({ uri: gone.url, pool: { min: 0, max: 1 } });

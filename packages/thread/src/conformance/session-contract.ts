@@ -131,6 +131,16 @@ function createSessionContract(open: OpenStorage): void {
       const after = reopen ? await reopen() : storage;
       expect(await after.getSession(session.id)).toEqual(session);
     });
+
+    test("is there if it was asked for before the storage was closed, however many were", async ({
+      storage,
+      reopen,
+    }) => {
+      const asked = Array.from({ length: 50 }, () => storage.createSession({}));
+      const after = reopen ? await reopen() : storage;
+      expect((await Promise.all(asked)).length).toBe(50);
+      expect(await after.countSessions()).toBe(50);
+    });
   });
 }
 

@@ -38,6 +38,7 @@ export class PostgresConnections {
   readonly #silent: SilentConnections;
   readonly #waitMs: number;
   readonly #names = new Map<string, string>();
+  readonly #inUse = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -65,6 +66,17 @@ export class PostgresConnections {
 
   /** A connection that was lost on the way is thrown away afterwards. */
   async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (this.#closing) throw new AppError("storage_closed", `The storage on ${this.where} was closed`);
+    const using = this.#use(work);
+    this.#inUse.add(using);
+    try {
+      return await using;
+    } finally {
+      this.#inUse.delete(using);
+    }
+  }
+
+  async #use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken: Error | undefined;
     const onError = (error: Error) => {
@@ -97,12 +109,17 @@ export class PostgresConnections {
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.#pool.end().finally(this.#silent.close);
+    this.#closing ??= this.#end();
     await this.#closing;
   }
 
+  /** A pool that is ended never again answers those who wait for one of its connections. */
+  async #end(): Promise<void> {
+    await Promise.allSettled(this.#inUse);
+    await this.#pool.end().finally(this.#silent.close);
+  }
+
   async #connect(): Promise<pg.PoolClient> {
-    if (this.#closing) throw new AppError("storage_closed", `The storage on ${this.where} was closed`);
     const deadline = performance.now() + this.#waitMs;
     for (;;) {
       try {
