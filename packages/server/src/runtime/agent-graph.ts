@@ -15,6 +15,7 @@ import { createPromptMiddleware } from "./prompt-middleware.ts";
 import { createResponseMiddleware } from "./response-tool.ts";
 import type { RunGraph } from "./run-graph.ts";
 import { skillsPrompt } from "./skill-tool.ts";
+import { createSummaries } from "./summaries.ts";
 import { createTodos } from "./todos.ts";
 import { createToolGate } from "./tool-gate.ts";
 import type { ToolRefusal } from "./tool-rules.ts";
@@ -125,8 +126,9 @@ function middlewareOf(
   { isRoot, delegates }: Place,
 ): AgentMiddleware[] {
   return [
-    // The first two take the place of deepagents' own, which have their names.
+    // The first three take the place of deepagents' own, which have their names.
     createFilesMiddleware(backend),
+    createSummaries(backend, isRoot),
     createPairedCalls(),
     createTodos(),
     ...middleware,

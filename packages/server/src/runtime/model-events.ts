@@ -21,7 +21,7 @@ export interface ModelEvents {
 }
 
 /** LangGraph's own tag for a model call that is nobody's business, such as one that classifies. */
-const NOT_FOR_THE_STREAM = "langsmith:nostream";
+export const NOT_FOR_THE_STREAM = "langsmith:nostream";
 
 export interface ModelEventsOptions {
   work: RunWork;
