@@ -45,6 +45,8 @@ export interface RunBudgetOptions {
   readonly onError: (error: unknown) => void;
 }
 
+type Asked = Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">;
+
 /** Longer than model calls take: a reservation that old was left behind by a crash, by a run that nobody went on with. */
 const HOLD_MS = 15 * 60_000;
 /** A timer can't be set beyond; it looks again then. */
@@ -58,9 +60,10 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
 
   const elapsed = () => Math.max(0, (now() - countedAt) / 1000);
 
-  async function ask(
-    asked: Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">,
-  ): Promise<BudgetHold | undefined> {
+  /** Waits for a storage that is away: LangChain makes a call that nobody could count, and what a call may cost would have no limit. */
+  const ask = (asked: Asked) => retryStorage(undefined, () => askOnce(asked));
+
+  async function askOnce(asked: Asked): Promise<BudgetHold | undefined> {
     if (stopped) return undefined;
     const { counts, timed } = await countsNow();
     if (counts.length === 0) return { reservation: null, counts };

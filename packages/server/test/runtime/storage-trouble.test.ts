@@ -118,6 +118,31 @@ it("an abort that comes while the call is counted against a budget: the tool nev
   expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
 });
 
+it.each([
+  ["a model call", { steps: 1, tool_calls: 0 }],
+  ["a tool call", { steps: 0, tool_calls: 1 }],
+])("a budget that can't be asked at once holds for %s all the same, which is made once", async (_what, kind) => {
+  let failures = 2;
+  const started = await startWith((real) => ({
+    budgets: {
+      ...real.budgets,
+      reserve: async (asked) => {
+        if (asked.steps === kind.steps && asked.tool_calls === kind.tool_calls && failures-- > 0) throw lost();
+        return real.budgets.reserve(asked);
+      },
+    },
+  }));
+  await started.storage.budgets.putBudgets({}, [BudgetLimit.parse({ period: "total", max_steps: 10 })]);
+  const events = await say(started, "Use the launch tool");
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok" }]);
+  expect(started.effects).toEqual(["launched"]);
+  const { input_tokens = 0, output_tokens = 0 } = dataOf(events, "usage").at(-1) as Record<string, number>;
+  expect(await started.storage.budgets.listBudgets({})).toMatchObject([
+    { used_steps: 2, used_tool_calls: 1, used_tokens: input_tokens + output_tokens, reserved_tokens: 0 },
+  ]);
+});
+
 it("a result that can't be stored at once is not a failure of the tool", async () => {
   let failures = 2;
   const started = await startWith((real) => ({
