@@ -49,14 +49,15 @@ type Asked = Pick<BudgetReservation, "tokens" | "cost" | "steps" | "tool_calls">
 
 /** Longer than model calls take: a reservation that old was left behind by a crash, by a run that nobody went on with. */
 const HOLD_MS = 15 * 60_000;
-/** A timer can't be set beyond; it looks again then. */
-const MAX_TIMER_MS = 3_600_000;
+/** How long a limit on time may stay unnoticed by what is at work already. */
+const LOOK_MS = 5_000;
 
 export function createRunBudget({ store, run_id, countsNow, now, onError }: RunBudgetOptions): RunBudget {
   const stop = new AbortController();
   let stopped: AppError | undefined;
   let countedAt = now();
   let timer: NodeJS.Timeout | undefined;
+  let ended = false;
 
   const elapsed = () => Math.max(0, (now() - countedAt) / 1000);
 
@@ -65,7 +66,7 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
 
   async function askOnce(asked: Asked): Promise<BudgetHold | undefined> {
     if (stopped) return undefined;
-    const { counts, timed } = await countsNow();
+    const { counts } = await countsNow();
     if (counts.length === 0) return { reservation: null, counts };
     const seconds = elapsed();
     const answer = await store.reserve({ ...asked, run_id, counts, seconds, ttl_ms: HOLD_MS });
@@ -74,7 +75,6 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
       return undefined;
     }
     countedAt += seconds * 1000;
-    if (timed && !timer) await watch();
     return { reservation: answer.reservation, counts };
   }
 
@@ -92,24 +92,22 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
     await retryStorage(undefined, () => store.settle(spend));
   }
 
-  /** A model or a tool that takes long is stopped in its middle, not only before the next one. */
+  /** A model or a tool that takes long is stopped in its middle, not only before the next one; a limit may be set meanwhile. */
   async function watch(): Promise<void> {
     const { counts, timed } = await countsNow();
-    if (!timed || stop.signal.aborted) return;
-    const left = await store.secondsLeft(counts);
-    if (left === null) return;
-    const wait = Math.min(MAX_TIMER_MS, Math.max(0, (left - elapsed()) * 1000));
+    const left = timed ? await store.secondsLeft(counts) : null;
+    const wait = left === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, (left - elapsed()) * 1000));
+    if (ended || stopped) return;
     timer = setTimeout(() => {
-      timer = undefined;
-      look().catch(onError);
+      look(timed).catch(onError);
     }, wait);
     timer.unref();
   }
 
-  async function look(): Promise<void> {
-    await countTime();
-    await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 0 });
-    if (!stopped && !timer) await watch();
+  /** The time so far is counted, also for other runs that share the budget: each would take all that is left for its own. */
+  async function look(timed: boolean): Promise<void> {
+    if (timed) await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 0 });
+    await retryStorage(stop.signal, watch);
   }
 
   return {
@@ -129,8 +127,8 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
     },
     countToolCall: async () => (await ask({ tokens: 0, cost: 0, steps: 0, tool_calls: 1 })) !== undefined,
     async end() {
+      ended = true;
       clearTimeout(timer);
-      timer = undefined;
       await countTime();
     },
   };

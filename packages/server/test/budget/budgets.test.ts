@@ -136,6 +136,33 @@ describe("a limit", () => {
     expect(await storage.listToolCalls(run_id)).toMatchObject([{ name: "execute", status: "aborted" }]);
   });
 
+  it("on time that is set, or lowered, while a command is at work stops it too", async () => {
+    const started = await start();
+    const { storage, runtime } = started;
+    for (const before of [[], [BudgetLimit.parse({ period: "run", max_seconds: 3000 })]]) {
+      await storage.budgets.putBudgets(ann, before);
+      const { id: session_id } = await open(started);
+      const run_id = await submit(runtime, session_id, "Run the command: sleep 3000");
+      await expect.poll(async () => (await storage.listToolCalls(run_id)).length, { timeout: 20_000 }).toBe(1);
+      await limit(started, { period: "run", max_seconds: 1 });
+      expect(await ended(storage, run_id)).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
+      expect(await storage.listToolCalls(run_id)).toMatchObject([{ name: "execute", status: "aborted" }]);
+    }
+  });
+
+  it("on time is shared by runs that are at work at once", async () => {
+    const started = await start();
+    const { storage, runtime } = started;
+    const max_seconds = 9;
+    await limit(started, { period: "total", max_seconds });
+    const sessions = await Promise.all([open(started), open(started), open(started)]);
+    const ids = await Promise.all(sessions.map(({ id }) => submit(runtime, id, "Run the command: sleep 3000")));
+    for (const id of ids) expect(await ended(storage, id)).toMatchObject({ error: { code: "budget_exceeded" } });
+    const [budget] = await storage.budgets.listBudgets(ann);
+    expect(budget?.used_seconds).toBeGreaterThanOrEqual(max_seconds);
+    expect(budget?.used_seconds).toBeLessThan(2.5 * max_seconds);
+  });
+
   it("of a wider scope holds for all in it, of another one for nobody here", async () => {
     const started = await start();
     const { storage, runtime } = started;
