@@ -10,8 +10,14 @@ export function createHistoryBackend(backend: SandboxBackendProtocolV2): Sandbox
   return {
     ...backend,
     write: async (path, section) => {
+      const { workspace, work } = currentRun();
       const known = await readIfThere(path.replace(/^\/+/, ""));
-      return backend.write(path, withSection(known, section));
+      await workspace.before();
+      try {
+        return await backend.write(path, withSection(known, section));
+      } finally {
+        await workspace.after(work.signal);
+      }
     },
   };
 }

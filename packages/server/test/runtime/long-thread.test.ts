@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Session } from "@cognition/contract";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -152,11 +152,14 @@ describe("the file of what was summed up", () => {
   });
 });
 
-it("after a restart the conversation goes on from its summary", async () => {
+it("on another machine the conversation goes on from its summary, with its file", async () => {
   const started = await start();
   await told(started, OPENAI.overflow, says(SUMMARY), says("Four."));
   await say(started, "How many?");
   await started.runtime.close(0);
+  const file = join(started.folder, `conversation_history/${started.session.id}.md`);
+  const text = readFileSync(file, "utf8");
+  rmSync(started.folder, { recursive: true });
   const { storage, root: workspace_root, options } = started;
   const runtime = await compose({ ...options, storage, workspace_root, engine: { poll_ms: 20 }, onError: () => {} });
   onTestFinished(() => runtime.close(0));
@@ -165,4 +168,5 @@ it("after a restart the conversation goes on from its summary", async () => {
   expect(dataOf(await say({ ...started, runtime }, "Sure?"), "done")).toMatchObject([{ status: "succeeded" }]);
   expect(lastRequest(started)).toContain(SUMMARY);
   expect(lastRequest(started)).not.toContain("Number 0");
+  expect(readFileSync(file, "utf8")).toBe(text);
 });
