@@ -1,4 +1,4 @@
-import { AppError, isAppError, type Scope } from "@cognition/contract";
+import { AppError, isAppError, type Scope, type TokenUsage } from "@cognition/contract";
 import {
   type CheckpointSaver,
   type ClaimedRun,
@@ -12,6 +12,7 @@ import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
 import { startHeartbeat } from "./heartbeat.ts";
+import { lastUsage } from "./last-usage.ts";
 import { retryStorage } from "./retry-storage.ts";
 import {
   type EndOf,
@@ -241,8 +242,14 @@ async function settle(options: RunWorkerOptions, runWork: RunWork, status: "abor
   } catch (error) {
     if (isAppError(error, ...NOT_THE_RUNS)) throw error;
     options.onError(error, runWork.lease.run_id);
-    return { usage: null };
+    return { usage: await usedSoFar(options.storage, runWork) };
   }
+}
+
+async function usedSoFar(storage: Storage, { claimed, log }: RunWork): Promise<TokenUsage | null> {
+  await log.flush();
+  const { session_id, usage } = claimed.run;
+  return (await lastUsage(storage, session_id, claimed.run_id)) ?? usage;
 }
 
 /** The end is one commit, and what the run has given last is in it or was stored before. */
