@@ -20,9 +20,11 @@ export function budgetExceeded(
   const used = budget[`used_${limit}`];
   const needs = { tokens: asked.tokens, cost: asked.cost, steps: 1, tool_calls: 1, seconds: 0 }[limit];
   const next = needs > 0 ? `, and the next call needs about ${show(limit, needs)}` : "";
+  const reserved = limit === "tokens" || limit === "cost" ? budget[`reserved_${limit}`] : 0;
+  const others = reserved > 0 ? `, ${show(limit, reserved)} reserved for calls that are under way` : "";
   const message =
     `The budget of ${describe(budget)} allows ${show(limit, max ?? 0)} ${PERIODS[budget.period]}; ` +
-    `${show(limit, used)} used${next}. The run was stopped and what it did is kept: ` +
+    `${show(limit, used)} used${others}${next}. The run was stopped and what it did is kept: ` +
     "raise the limit (PUT /budgets) and resume the session to go on.";
   return new AppError("budget_exceeded", message, { details: { budget_id: budget.id, limit, max, used } });
 }

@@ -126,6 +126,18 @@ describe("a limit", () => {
     expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens: used, reserved_tokens: 0 }]);
   });
 
+  it("on tokens that others have reserved says so: what is used and what is needed would fit", async () => {
+    const started = await start();
+    const { storage, runtime } = started;
+    await limit(started, { period: "total", max_tokens: 10_000 });
+    const [budget] = await storage.budgets.listBudgets(ann);
+    const call = { run_id: crypto.randomUUID(), cost: 0, steps: 1, tool_calls: 0, seconds: 0, ttl_ms: 900_000 };
+    await storage.budgets.reserve({ ...call, counts: [{ budget_id: budget?.id ?? "", stretch: "" }], tokens: 9_500 });
+    const { id: session_id } = await open(started);
+    const { error } = await ended(storage, await submit(runtime, session_id, "Hello"));
+    expect(error?.message).toMatch(/allows 10000 tokens.*; 0 tokens used, 9500 tokens reserved for calls .* under way/);
+  });
+
   it("on time stops a command in its middle", async () => {
     const started = await start();
     const { storage, runtime } = started;
