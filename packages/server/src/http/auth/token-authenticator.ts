@@ -3,7 +3,7 @@ import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose"
 import type { Authenticate } from "../guard.ts";
 import { findCredential, missingCredential, unauthorized } from "./credential.ts";
 import { type ClaimOptions, callerOf } from "./token-claims.ts";
-import { type TokenKeyOptions, tokenKeys } from "./token-keys.ts";
+import { type TokenKeyOptions, type TokenKeys, tokenKeys } from "./token-keys.ts";
 
 export interface TokenOptions extends TokenKeyOptions, ClaimOptions {
   issuer?: string;
@@ -38,13 +38,33 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     return callerOf(payload, options);
   };
 
-  async function verify(token: string): Promise<{ payload: JWTPayload }> {
+  async function verify(token: string): Promise<Verified> {
     try {
-      return await jwtVerify(token, key, { ...checks, currentDate: options.clock() });
+      return await verifyWithAny(token, key, { ...checks, currentDate: options.clock() });
     } catch (error) {
       throw explain(error);
     }
   }
+}
+
+type Verified = { payload: JWTPayload };
+
+/** One that names no key is good if any that fits has signed it: while an issuer exchanges its keys there are two. */
+async function verifyWithAny(token: string, key: TokenKeys["key"], checks: JWTVerifyOptions): Promise<Verified> {
+  try {
+    return await jwtVerify(token, key, checks);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const candidate of error) {
+      const verified = await jwtVerify(token, candidate, checks).catch(unlessOtherKey);
+      if (verified) return verified;
+    }
+    throw error;
+  }
+}
+
+function unlessOtherKey(error: unknown): undefined {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }
 
 /** The keys of the issuer that can't be fetched are no fault of the token's. */

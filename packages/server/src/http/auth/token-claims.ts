@@ -45,7 +45,7 @@ function scopeOf(payload: JWTPayload, options: ClaimOptions): Scope | undefined 
 
 function singleClaims(payload: JWTPayload, claims: Readonly<Record<string, string>>): Record<string, string> {
   const pairs = Object.entries(claims).map(([key, claim]) => {
-    const value = textOf(findClaim(payload, claim));
+    const value = textOf(findClaim(payload, claim), claim);
     if (value === undefined) throw unauthorized(`The token lacks the claim ${claim}, which would say its ${key}.`);
     return [key, value] as const;
   });
@@ -68,9 +68,13 @@ function findClaim(payload: JWTPayload, name: string): unknown {
   return at;
 }
 
-function textOf(claim: unknown): string | undefined {
-  if (typeof claim === "number") return String(claim);
-  return typeof claim === "string" && claim !== "" ? claim : undefined;
+/** Beyond what a double holds, JSON makes one number of several: two users would have one scope. */
+function textOf(value: unknown, claim: string): string | undefined {
+  if (typeof value !== "number") return typeof value === "string" && value !== "" ? value : undefined;
+  if (Number.isSafeInteger(value)) return String(value);
+  throw unauthorized(
+    `The token's claim ${claim} is a number that is not whole or too large to be exact. It must be a text.`,
+  );
 }
 
 function wantedClaims({ scope_claim = SCOPE_CLAIM, scope_claims = {} }: ClaimOptions): string {

@@ -14,7 +14,7 @@ export interface TokenKeyOptions {
   algorithms?: readonly string[];
 }
 
-interface TokenKeys {
+export interface TokenKeys {
   key: Uint8Array | KeyObject | JWTVerifyGetKey;
   algorithms: string[];
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK, type JWTPayload, SignJWT } from "jose";
+import { CompactSign, exportJWK, type JWTPayload, SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTokenAuthenticator, type TokenOptions } from "../../../src/http/auth/token-authenticator.ts";
 
@@ -98,6 +98,20 @@ describe("tokens", () => {
     }
   });
 
+  it("with a number that JSON does not keep exactly they are refused: two users would be one", async () => {
+    const byId = { secret: SECRET, scope_claims: { user: "id" } };
+    expect(await check(await sign({ id: 9_007_199_254_740_991 }), byId)).toMatchObject({
+      scope: { user: "9007199254740991" },
+    });
+    for (const id of [9_007_199_254_740_992, 1_234_567_890_123_456_789n, 1e21, 0.1]) {
+      const payload = `{"exp":${IN_AN_HOUR},"id":${id}}`;
+      const token = await new CompactSign(Buffer.from(payload))
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(Buffer.from(SECRET));
+      await expect(check(token, byId), payload).rejects.toMatchObject(unauthorized(/claim id .*text/));
+    }
+  });
+
   it("unsigned, forged, altered, expired, early or foreign ones are refused", async () => {
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims = { exp: IN_AN_HOUR, cognition_admin: true };
@@ -156,6 +170,20 @@ describe("tokens", () => {
     );
     await expect(ask(await sign({}, "HS256"))).rejects.toMatchObject(unauthorized(/does not accept/));
     expect(hits()).toBe(1);
+  });
+
+  it("that name no key are checked with each that fits: while an issuer exchanges its keys there are two", async () => {
+    const [old, other] = [rsa, generateKeyPairSync("rsa", { modulusLength: 2048 })];
+    const { url } = await serveKeys([old.publicKey, other.publicKey]);
+    for (const { privateKey } of [old, other]) {
+      expect(await check(await sign({}, "RS256", privateKey), { jwks_url: url })).toEqual({ admin: false });
+    }
+    const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    await expect(check(await sign({}, "RS256", stranger), { jwks_url: url })).rejects.toMatchObject(
+      unauthorized(/can't be verified/),
+    );
+    const expired = await sign({ exp: NOW.getTime() / 1000 - 31 }, "RS256", other.privateKey);
+    await expect(check(expired, { jwks_url: url })).rejects.toMatchObject(unauthorized(/expired/));
   });
 
   it("an issuer that can't be reached is not the token's fault", async () => {
