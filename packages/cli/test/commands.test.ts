@@ -59,6 +59,7 @@ describe("config", () => {
     const env = {
       COGNITION_PERSISTENCE_URI: "postgresql://u:hunter2@db.example/c",
       COGNITION_AUTH_JWT_SECRET: "a secret of more than thirty-two bytes",
+      COGNITION_TRACES_ENDPOINT: "https://me:hunter2@traces.example/v1",
     };
     const { code, output } = await run(["config", "--sandbox", "bubblewrap"], env);
     expect(code).toBe(0);
@@ -66,6 +67,7 @@ describe("config", () => {
     expect(output).toMatch(/^sandbox\.backend +bubblewrap +--sandbox$/m);
     expect(output).toMatch(/^persistence\.uri +postgresql:\/\/u:\*\*\*@db\.example\/c +COGNITION_PERSISTENCE_URI$/m);
     expect(output).toMatch(/^auth\.jwt\.secret +\(hidden\) +COGNITION_AUTH_JWT_SECRET$/m);
+    expect(output).toMatch(/^traces\.endpoint +https:\/\/me:\*\*\*@traces\.example\/v1 +COGNITION_TRACES_ENDPOINT$/m);
     expect(output).not.toMatch(/hunter2|thirty-two/);
   });
 

@@ -26,6 +26,9 @@ export const Provider = z.strictObject({
 });
 export type Provider = z.infer<typeof Provider>;
 
+/** What stands there is shown to whoever lists providers, and nothing is ever sent to such an address. */
+const WITH_USER = /^https?:[/\\]*[^/\\?#]*@/i;
+
 const fields = {
   provider: text("provider", MAX_NAME_LENGTH, 1),
   display_name: text("display_name", MAX_TITLE_LENGTH).nullable(),
@@ -35,6 +38,9 @@ const fields = {
   base_url: z
     .url({ protocol: /^https?$/ })
     .max(MAX_URL_LENGTH)
+    .refine((url) => !WITH_USER.test(url), {
+      error: "base_url must not hold a user name or a password; api_key_env names the variable of a key",
+    })
     .nullable(),
   api_key_env: z
     .string()

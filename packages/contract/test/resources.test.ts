@@ -139,6 +139,14 @@ describe("agents and providers", () => {
     );
     expect(Object.keys(Provider.shape)).not.toContain("api_key");
   });
+
+  it("have no user and no password in their address, which everybody is shown", () => {
+    const at = (base_url: string) => ({ id: "a", provider: "openai", base_url });
+    for (const url of ["https://me:pw@api.example/v1", "https://token@api.example", "HTTP://:pw@api.example\\x"]) {
+      expect(refusal(CreateProvider, at(url)).message).toContain("api_key_env");
+    }
+    expect(CreateProvider.parse(at("https://api.example/@me")).base_url).toBe("https://api.example/@me");
+  });
 });
 
 describe("profiles and tasks", () => {

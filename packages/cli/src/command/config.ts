@@ -51,9 +51,12 @@ function show(option: ConfigOption, { config, origins }: LoadedConfig): Shown {
 
 /** A default is no secret. An address is shown without its password, since which database it is matters. */
 function hide({ secret }: ConfigOption, value: unknown, origin: string): unknown {
-  if (!secret || origin === "default") return value;
+  if (origin === "default") return value;
+  if (typeof value === "string" && /^[a-z0-9+]+:\/\/[^/]*@/i.test(value)) {
+    return URL.canParse(value) ? withoutPassword(value) : "(hidden)";
+  }
+  if (!secret) return value;
   if (typeof value !== "string") return "(hidden)";
-  if (/^[a-z0-9+]+:\/\/[^/]*@/i.test(value)) return URL.canParse(value) ? withoutPassword(value) : "(hidden)";
   return /^(\.{0,2}\/|sqlite:|memory|:memory:)|\.(db|sqlite3?)$/.test(value) ? value : "(hidden)";
 }
 

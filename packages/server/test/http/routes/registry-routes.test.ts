@@ -257,6 +257,7 @@ describe("providers", () => {
       [{ api_key: KEY }, "validation_failed"],
       [{ provider: "nope" }, "unknown_provider"],
       [{ base_url: "file:///etc/passwd" }, "validation_failed"],
+      [{ base_url: `https://me:${KEY}@api.example/v1` }, "validation_failed"],
     ] as const;
     for (const [more, code] of refused) expect((await refusal(make(more))).code).toBe(`422 ${code}`);
     const allowed = { provider: "openai", base_url: null, api_key_env: "OPENAI_API_KEY", id: "mine" };
