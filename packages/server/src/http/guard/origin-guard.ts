@@ -17,7 +17,7 @@ export interface OriginGuardOptions {
  * it lets resolve to this machine. A program that is no browser sends none of these headers but Host.
  */
 export function createOriginGuard({ host: listens_on, hosts, origins }: OriginGuardOptions): Guard {
-  const names = new Set(hosts.map((host) => host.toLowerCase()));
+  const names = new Set(hosts.map(nameOf));
   const own = listens_on.toLowerCase();
   // What comes by address can't come through a name that somebody else resolves.
   const isKnown = (hostname: string) =>
@@ -27,7 +27,7 @@ export function createOriginGuard({ host: listens_on, hosts, origins }: OriginGu
     before: (request) => {
       const host = request.headers.get("host") ?? request.url.host;
       const hostname = hostnameOf(host);
-      if (hostname === undefined || !isKnown(hostname)) throw unknownHost(host);
+      if (hostname === undefined || !isKnown(hostname)) throw unknownHost(hostname ?? host);
       const origin = request.headers.get("origin");
       if (origin !== null) {
         if (!origins.has(origin) && !isOwn(origin, host, names)) throw foreignOrigin(origin);
@@ -35,6 +35,17 @@ export function createOriginGuard({ host: listens_on, hosts, origins }: OriginGu
       return undefined;
     },
   };
+}
+
+/** As requests will have it. One that none could have, such as a name with a port, would be listed in vain. */
+function nameOf(host: string): string {
+  if (host === "*" || isAddress(host)) return host.toLowerCase();
+  const name = /[:*]/.test(host) ? undefined : hostnameOf(host);
+  if (name) return name;
+  throw new AppError(
+    "invalid_config",
+    `"${host}" in server.hosts is not the name of a host. Write it as agents.example.com, without scheme and port; or * for any.`,
+  );
 }
 
 /** A page of this server itself; behind a proxy that changes Host, one of its names. */

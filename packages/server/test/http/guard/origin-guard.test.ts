@@ -53,6 +53,27 @@ describe("the host", () => {
     const open = createOriginGuard({ host: "127.0.0.1", hosts: ["*"], origins: createOriginList([]) });
     expect(open.before?.(anArrival({ host: "whatever.example" }))).toBeUndefined();
   });
+
+  it("a listed name is known as browsers send it, and what a refusal says to list is one", () => {
+    const known = (host: string, listed: string) => {
+      const { before } = createOriginGuard({ host: "127.0.0.1", hosts: [listed], origins: createOriginList([]) });
+      return before?.(anArrival({ host }));
+    };
+    expect(known("agents.example:8443", "Agents.example.")).toBeUndefined();
+    expect(known("xn--bcher-kva.example", "bücher.example")).toBeUndefined();
+    expect(known("[fd00::1]:8000", "fd00::1")).toBeUndefined();
+    expect(() => known("agents.example:8443", "other.example")).toThrow('not known as "agents.example".');
+  });
+
+  it.each(["agents.example:8443", "agents.example:80", "https://agents.example", "*.example", "a b", "", "[::1]:80"])(
+    'a list with "%s" stops the start: no request would ever be for it',
+    (host) => {
+      const start = () => createOriginGuard({ host: "127.0.0.1", hosts: [host], origins: createOriginList([]) });
+      expect(start).toThrow(
+        expect.objectContaining({ code: "invalid_config", message: expect.stringMatching(/hosts/) }),
+      );
+    },
+  );
 });
 
 describe("the origin", () => {
