@@ -23,8 +23,9 @@ function textsIn(value: unknown): string[] {
 
 /** A driver's error may hold the password of an address without the rest of it. */
 function passwordOf(text: string): string[] {
-  const password = URL.canParse(text) ? new URL(text).password : "";
-  return password === "" ? [] : [password, ...decoded(password)];
+  if (!URL.canParse(text)) return [];
+  const { password, searchParams } = new URL(text);
+  return [password, ...decoded(password), ...searchParams.getAll("password")].filter((one) => one !== "");
 }
 
 /** Nothing where it has no other form: the storage refuses such an address, and this must not be first. */

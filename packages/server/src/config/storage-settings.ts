@@ -30,5 +30,6 @@ export function storageSettings({ persistence, workspace, sse }: Config): Storag
 export function withoutPassword(url: string): string {
   const shown = new URL(url);
   if (shown.password !== "") shown.password = "***";
+  if (shown.searchParams.has("password")) shown.searchParams.set("password", "***");
   return shown.href;
 }

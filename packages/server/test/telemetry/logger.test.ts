@@ -72,6 +72,12 @@ it("a password that can't be decoded is a secret as it is, and no fault of the l
   expect(secretValues({ ...config, persistence: { ...config.persistence, uri } }, {})).toContain("hunter2%");
 });
 
+it("a password among the parameters of an address is a secret too", () => {
+  const config = defaultConfig();
+  const uri = "postgresql://u@h/db?sslmode=require&password=hunter%402";
+  expect(secretValues({ ...config, persistence: { ...config.persistence, uri } }, {})).toContain("hunter@2");
+});
+
 it("every secret of the configuration is known, and variables named like one", () => {
   const config = defaultConfig();
   const secrets = secretValues(
