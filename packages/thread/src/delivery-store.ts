@@ -16,8 +16,11 @@ export interface DeliveryStore {
   /** Newest first. */
   listDeliveries(filter?: DeliveryFilter & { limit?: number; offset?: number; before?: string }): Promise<Delivery[]>;
   countDeliveries(filter?: DeliveryFilter): Promise<number>;
-  /** Due ones, each to one caller until the lease runs out; at least once, never lost. */
-  claimDeliveries(claim: { limit: number; lease_ms: number }): Promise<Delivery[]>;
+  /**
+   * Due ones, each to one caller until the lease runs out; at least once, never lost. None to a receiver in `except`, each
+   * a scheme and a host as their addresses write them.
+   */
+  claimDeliveries(claim: { limit: number; lease_ms: number; except?: readonly string[] }): Promise<Delivery[]>;
   /** `next_attempt_ms` from now; without it a failure is final (dead letter). */
   recordAttempt(
     delivery_id: string,

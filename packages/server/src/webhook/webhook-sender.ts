@@ -29,7 +29,11 @@ export interface WebhookSender {
 
 const TIMEOUT_MS = 15_000;
 const POLL_MS = 1_000;
-const MAX_SENDING = 16;
+const MAX_SENDING = 64;
+/** To one receiver: as many as it takes in a moment, and a quarter of all while it does not answer. */
+const MAX_TO_ONE = 16;
+/** Few at a time, since all of them may be for one receiver. */
+const MAX_CLAIMED = 8;
 const STOP_MS = 5_000;
 /** Beyond the timeout, so that no other node takes up a delivery that is still on its way. */
 const LEASE_SLACK_MS = 15_000;
@@ -45,12 +49,15 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     now: () => clock.now(),
     random: options.random ?? Math.random,
   };
-  const sending = new Set<Promise<void>>();
+  /** What is on its way, and to whom. */
+  const sending = new Map<Promise<void>, string>();
   const leave = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let again = false;
   let running = false;
+  /** Whether there may be more that is due than there was room for. */
+  let more = false;
 
   async function attempt(delivery: Delivery): Promise<void> {
     try {
@@ -62,19 +69,24 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     }
   }
 
+  function begin(delivery: Delivery): void {
+    const one: Promise<void> = attempt(delivery).finally(() => {
+      sending.delete(one);
+      if (more) wake();
+    });
+    sending.set(one, receiverOf(delivery));
+  }
+
   async function look(): Promise<void> {
     do {
       again = false;
-      const free = maxSending - sending.size;
-      if (!running || free <= 0) return;
-      const due = await storage.claimDeliveries({ limit: free, lease_ms: timeoutMs + LEASE_SLACK_MS });
-      for (const delivery of due) {
-        const one: Promise<void> = attempt(delivery).finally(() => {
-          sending.delete(one);
-          if (due.length === free) wake(); // there may be more than there was room for
-        });
-        sending.add(one);
-      }
+      const limit = Math.min(maxSending - sending.size, MAX_CLAIMED);
+      if (!running || limit <= 0) return;
+      const except = busyOf(sending.values());
+      const due = await storage.claimDeliveries({ limit, lease_ms: timeoutMs + LEASE_SLACK_MS, except });
+      for (const delivery of due) begin(delivery);
+      again ||= due.length === limit;
+      more = again || except.length > 0;
     } while (again);
   }
 
@@ -103,8 +115,20 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       clearInterval(timer);
       await looking;
       const late = setTimeout(() => leave.abort(), within_ms);
-      await Promise.all(sending);
+      await Promise.all(sending.keys());
       clearTimeout(late);
     },
   };
+}
+
+/** A receiver that is slow to answer has its share; what else it is owed must not keep the others waiting. */
+function busyOf(receivers: Iterable<string>): string[] {
+  const counts = new Map<string, number>();
+  for (const receiver of receivers) counts.set(receiver, (counts.get(receiver) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > MAX_TO_ONE - MAX_CLAIMED).map(([receiver]) => receiver);
+}
+
+/** As `claimDeliveries` takes it. */
+function receiverOf({ url }: Delivery): string {
+  return /^[^/?#]*\/*[^/?#]*/.exec(url)?.[0] ?? url;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import type { Delivery } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { Webhook } from "standardwebhooks";
@@ -108,6 +109,39 @@ describe.each(engines)("the webhook sender on $name", ({ open }) => {
     for (const node of [storage, other]) startSender(node, { maxSending: 3 });
     for (const id of ids) await until(storage, id).toMatchObject({ status: "delivered" });
     expect(receiver.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(ids.sort());
+  });
+});
+
+describe("a receiver that never answers", () => {
+  const [{ open }] = engines as [(typeof engines)[number]];
+
+  it("keeps nobody else waiting, however much it is owed", async () => {
+    const { storage, dispose } = await open();
+    cleanups.push(dispose);
+    await using silent = await openReceiver(() => undefined);
+    await using other = await openReceiver();
+    for (let n = 0; n < 70; n++) await owe(storage, `${silent.url}?run=${n}`);
+    const id = await owe(storage, other.url);
+    startSender(storage);
+    await expect.poll(() => storage.getDelivery(id), { timeout: 5_000 }).toMatchObject({ status: "delivered" });
+    expect(silent.received.length).toBeLessThanOrEqual(16);
+  });
+
+  it("is told of the rest once it answers again", async () => {
+    const { storage, dispose } = await open();
+    cleanups.push(dispose);
+    const waiting: (() => void)[] = [];
+    await using slow = await openReceiver(
+      ...Array.from({ length: 16 }, () => (response: ServerResponse) => void waiting.push(() => ok(response))),
+      ok,
+    );
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n++) ids.push(await owe(storage, slow.url));
+    startSender(storage, { pollMs: 60_000 });
+    await expect.poll(() => waiting.length, { timeout: 5_000 }).toBeGreaterThan(8);
+    expect(slow.received.length).toBeLessThanOrEqual(16);
+    for (const answer of waiting) answer();
+    await expect.poll(() => storage.countDeliveries({ status: "delivered" }), { timeout: 10_000 }).toBe(ids.length);
   });
 });
 

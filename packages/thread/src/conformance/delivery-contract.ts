@@ -102,6 +102,19 @@ export function deliveryContract(open: OpenStorage): void {
       expect(again.id).toBe(id);
     });
 
+    test("leaves those to the receivers that are named", async ({ storage }) => {
+      const slow = "https://slow.example:8443";
+      const urls = [slow, `${slow}/`, `${slow}/hook?run=1`, `${slow}?run=1`, `${slow}#x`];
+      const others = [`${slow}0/hook`, `${slow}.evil.example/`, "https://slow.example/hook", URL];
+      for (const url of [...urls, ...others]) await finishRunWithDelivery(storage, { url, payload: {} });
+      const claim = { limit: 100, lease_ms: LEASE_MS };
+      const claimed = async (except: string[]) =>
+        (await storage.claimDeliveries({ ...claim, except })).map(({ url }) => url);
+      expect(await claimed([slow, "https://example.com"])).toEqual(others.slice(0, -1));
+      expect(await claimed([slow])).toEqual([URL]);
+      expect(await claimed([])).toEqual(urls);
+    });
+
     test("survives closing and opening", async ({ storage, reopen }) => {
       const id = await makeDelivery(storage);
       const after = reopen ? await reopen() : storage;

@@ -1,5 +1,5 @@
 import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cognition/contract";
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
 import { requireAmount, requireDuration, requireWhole } from "./input-checks.ts";
@@ -36,10 +36,10 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       const [row] = await db.read(query, scopeTextOf(filter.scope));
       return Number(row?.count ?? 0);
     },
-    claimDeliveries: async ({ limit, lease_ms }) => {
-      requireWhole("limit", limit);
-      requireDuration("lease_ms", lease_ms);
-      return db.transaction(() => claimDue(ctx, limit, lease_ms));
+    claimDeliveries: async (claim) => {
+      requireWhole("limit", claim.limit);
+      requireDuration("lease_ms", claim.lease_ms);
+      return db.transaction(() => claimDue(ctx, claim));
     },
     recordAttempt: async (delivery_id, attempt) => {
       const { next_attempt_ms = 0, duration_ms = 0 } = attempt;
@@ -81,7 +81,9 @@ export function insertDelivery(
   );
 }
 
-function* claimDue({ db }: SqlContext, limit: number, lease_ms: number): Tx<Delivery[]> {
+type Claim = Parameters<DeliveryStore["claimDeliveries"]>[0];
+
+function* claimDue({ db }: SqlContext, { limit, lease_ms, except = [] }: Claim): Tx<Delivery[]> {
   // As a subquery the time is asked for once; PostgreSQL would not use the index for a function that varies by row.
   const nowMs = sql<number>`(select ${sql.raw(db.dialect.nowMs)})`;
   const claimed = yield* rows(
@@ -96,6 +98,7 @@ function* claimDue({ db }: SqlContext, limit: number, lease_ms: number): Tx<Deli
             .where(sql<boolean>`status = 'pending'`)
             .where("next_attempt_at", "<=", nowMs)
             .where((eb) => eb.or([eb("claimed_until", "is", null), eb("claimed_until", "<=", nowMs)]))
+            .where((eb) => eb.and(except.map(notTo)))
             .orderBy("next_attempt_at")
             .limit(atMost(limit))
             .modifyEnd(sql.raw(db.dialect.skipLocked)),
@@ -106,6 +109,12 @@ function* claimDue({ db }: SqlContext, limit: number, lease_ms: number): Tx<Deli
       .returningAll(),
   );
   return claimed.sort((a, b) => a.pk - b.pk).map(toDelivery);
+}
+
+/** The host must end there: `https://a.example` is not that of `https://a.example.com/`. */
+function notTo(receiver: string): RawBuilder<SqlBool> {
+  const ends = ["", "/", "?", "#"].map((end) => `${receiver}${end}`);
+  return sql<SqlBool>`substr(url, 1, ${sql.lit(receiver.length + 1)}) not in (${sql.join(ends)})`;
 }
 
 /** A failure that is told after a success (two workers, one of them late) does not undo it. */
