@@ -18,6 +18,7 @@ export function renderReference(): string {
 const INTRODUCTION = `This page is written by \`npm run config-reference\` from packages/server/src/config.
 
 ${ORDER}
+A list or an object is one value, which the later one replaces as a whole.
 A key that is not listed here, or a value that is not valid, stops the start with the place where it stands; so does a variable that
 begins with \`COGNITION_\` and is not listed (those that Kubernetes injects for a service of that name are passed over).
 \`cognition config\` prints what is in force and where each value comes from.

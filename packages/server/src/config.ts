@@ -44,7 +44,8 @@ export function loadConfig({ env, cwd, home, flags = {} }: LoadConfigOptions): L
   ];
   const values = layers.map((layer) => checkLayer(ConfigSchema, layer, keysAt));
   const origins = new Map(options.map(({ path }) => [path, originOf(path, layers)]));
-  const config = ConfigSchema.parse(values.reduce((under, over) => mergeValues(under, over) as typeof under, {}));
+  const keys = new Set(origins.keys());
+  const config = ConfigSchema.parse(values.reduce((under, over) => mergeValues(under, over, keys) as typeof under, {}));
   checkTogether(config, origins);
   return { config: { ...config, workspace: { ...config.workspace, root: rootOf(config, origins, cwd) } }, origins };
 }

@@ -46,12 +46,16 @@ function problemOf(issue: z.core.$ZodIssue, keys: readonly string[]): string {
   return `must be a mapping of keys to values${keys.length > 0 ? `; its keys are ${keys.join(", ")}` : ""}`;
 }
 
-/** The later one's values go over the earlier one's, key by key; a list is one value. */
-export function mergeValues(under: unknown, over: unknown): unknown {
-  if (!isGroup(under) || !isGroup(over)) return over === undefined ? under : over;
+/**
+ * The later one's values go over the earlier one's, key by key. What a key has is one value, be it a list or a mapping:
+ * a header or a claim that the later layer leaves out is meant to be gone.
+ */
+export function mergeValues(under: unknown, over: unknown, keys: ReadonlySet<string>, path = ""): unknown {
+  if (keys.has(path) || !isGroup(under) || !isGroup(over)) return over === undefined ? under : over;
   const merged: Record<string, unknown> = { ...under };
   for (const [key, value] of Object.entries(over)) {
-    merged[key] = Object.hasOwn(under, key) ? mergeValues(under[key], value) : value;
+    const inner = path === "" ? key : `${path}.${key}`;
+    merged[key] = Object.hasOwn(under, key) ? mergeValues(under[key], value, keys, inner) : value;
   }
   return merged;
 }

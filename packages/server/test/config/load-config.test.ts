@@ -75,6 +75,15 @@ describe("where values come from", () => {
     expect(describeOrigin(without.get("server.port") ?? { from: "default" })).toBe(`${project}:3`);
   });
 
+  test("a mapping that is one key's value is taken as a whole: the home's secret headers are not for another collector", () => {
+    write("home", "traces: {endpoint: 'https://a.example', headers: {x-key: secret}, service_name: mine}\n");
+    const project = write("project", "traces: {endpoint: 'https://b.example', headers: {x-other: '1'}}\n");
+    const { config, origins } = load();
+    expect(config.traces).toEqual({ endpoint: "https://b.example", headers: { "x-other": "1" }, service_name: "mine" });
+    expect(describeOrigin(origins.get("traces.headers") ?? { from: "default" })).toBe(`${project}:1`);
+    expect(load({ COGNITION_TRACES_HEADERS: "{}" }).config.traces.headers).toEqual({});
+  });
+
   test("a file in the home that is also the nearest one is read once", () => {
     const file = write("home", "server: {port: 1}\n");
     const { origins } = loadConfig({ env: {}, cwd: join(dir.path, "home"), home: join(dir.path, "home") });
