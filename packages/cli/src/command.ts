@@ -56,11 +56,13 @@ export function numberOf(args: Arguments, name: string): number | undefined {
 
 /** `--scope user=ann --scope project=x` */
 export function scopeOf(args: Arguments): Record<string, string> {
-  return Object.fromEntries(
-    args.list("scope").map((pair) => {
-      const at = pair.indexOf("=");
-      if (at < 1) throw misuse(`--scope must be key=value, not "${pair}"`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
+  const scope = new Map<string, string>();
+  for (const pair of args.list("scope")) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw misuse(`--scope must be key=value, not "${pair}"`);
+    const key = pair.slice(0, at);
+    if (scope.has(key)) throw misuse(`--scope names ${key} twice`);
+    scope.set(key, pair.slice(at + 1));
+  }
+  return Object.fromEntries(scope);
 }

@@ -34,6 +34,7 @@ describe("the command line", () => {
     [["rewind", "s"], "name one point"],
     [["sessions", "--url", "localhost:8000"], "--url must be an address such as http://127.0.0.1:8000"],
     [["keys", "create", "x", "--any-scope", "--scope", "user=ann"], "give one of them"],
+    [["keys", "create", "x", "--scope", "user=ann", "--scope", "user=ben"], "--scope names user twice"],
     [["keys", "create", "x", "--expires", "0d"], '--expires must be like 90d, not "0d"'],
     [["keys", "list", "all"], 'no place for "all"'],
     [["db", "status", "now"], 'no place for "now"'],
@@ -121,6 +122,14 @@ describe("keys", () => {
     expect((await run(["keys", "revoke", prefix])).output).toContain("is revoked");
     expect((await run(["keys", "list"])).output).toContain(" revoked ");
     expect(await run(["keys", "revoke", "cog_none"])).toMatchObject({ code: 1 });
+  });
+
+  test("a whole key that leaked is revoked as it was found, and not printed once more", async () => {
+    const { output: key } = await run(["keys", "create", "leaked"]);
+    const { code, output, errors } = await run(["keys", "revoke", key.trim()]);
+    expect({ code, errors }).toEqual({ code: 0, errors: "" });
+    expect(output).toContain("(leaked) is revoked");
+    expect(output).not.toContain(key.trim());
   });
 });
 

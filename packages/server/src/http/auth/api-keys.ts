@@ -1,7 +1,7 @@
 import { type ApiKey, CreateApiKey, parseInput } from "@cognition/contract";
 import type { ApiKeyStore } from "@cognition/thread";
 import type { z } from "zod";
-import { hashApiKey, newApiKey } from "./api-key-text.ts";
+import { findPrefix, hashApiKey, newApiKey } from "./api-key-text.ts";
 
 /** What `cognition keys` does. */
 export interface ApiKeys {
@@ -9,8 +9,8 @@ export interface ApiKeys {
   create(input: z.input<typeof CreateApiKey>): Promise<{ key: string; api_key: ApiKey }>;
   /** Newest first, ended ones too. */
   list(page?: { limit?: number; offset?: number }): Promise<ApiKey[]>;
-  /** By id or by how the key begins; from the next request on. */
-  revoke(id_or_prefix: string): Promise<ApiKey>;
+  /** By id, by how the key begins or by the whole key, as it was found where it should not be; from the next request on. */
+  revoke(which: string): Promise<ApiKey>;
 }
 
 export function createApiKeys(store: ApiKeyStore): ApiKeys {
@@ -21,6 +21,6 @@ export function createApiKeys(store: ApiKeyStore): ApiKeys {
       return { key, api_key: await store.createApiKey({ ...wanted, prefix, hash: hashApiKey(key) }) };
     },
     list: (page) => store.listApiKeys(page),
-    revoke: (id_or_prefix) => store.revokeApiKey(id_or_prefix),
+    revoke: (which) => store.revokeApiKey(findPrefix(which) ?? which),
   };
 }
