@@ -99,6 +99,7 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /** What no attempt could send is the caller's mistake, and no server that is away. */
 function checkRequest(base: string, url: string, headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
   try {
     new Request(url, { headers });
     if (!/^[a-z][a-z0-9+.-]*:/i.test(base) || /^https?:\/\//i.test(base)) return;
@@ -106,6 +107,16 @@ function checkRequest(base: string, url: string, headers: Record<string, string>
     throw new AppError("validation_failed", `The request can't be sent: ${messageOf(cause)}`, { cause });
   }
   throw new AppError("validation_failed", `baseUrl must begin with http:// or https://; it is "${base}"`);
+}
+
+/** In words of our own: what the platform says of it holds the value, which may be a key. */
+function checkHeader(name: string, value: string): void {
+  try {
+    new Headers({ [name]: value });
+  } catch {
+    const message = `The request can't be sent: ${name} has a character that no header may have`;
+    throw new AppError("validation_failed", message);
+  }
 }
 
 /** Whether the same request may succeed later: nothing was wrong with it. */

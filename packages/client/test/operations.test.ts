@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { inspect } from "node:util";
 import { type Media, ROUTES, type Route, scopeHeader } from "@cognition/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Client, createClient, isAppError } from "../src/index.ts";
@@ -190,7 +191,11 @@ describe("an error", () => {
   test.each([
     [{ baseUrl: "localhost:8000" }, 'baseUrl must begin with http:// or https://; it is "localhost:8000"'],
     [{ baseUrl: "127.0.0.1:8000" }, "The request can't be sent"],
-    [{ baseUrl: "http://127.0.0.1:1", scope: { user: "ann\nbob" } }, "The request can't be sent"],
+    [
+      { baseUrl: "http://127.0.0.1:1", scope: { user: "ann\nbob" } },
+      "The request can't be sent: X-Cognition-Scope-User",
+    ],
+    [{ baseUrl: "http://127.0.0.1:1", scope: { user: "漢" } }, "The request can't be sent: X-Cognition-Scope-User"],
   ])("of a request that can't be sent says so, and is not tried again: %j", async (options, message) => {
     const wait = async () => Promise.reject(new Error("was tried again"));
     const refused = { code: "validation_failed", message: expect.stringContaining(message) };
@@ -200,6 +205,15 @@ describe("an error", () => {
         .sendMessage("s", "hello")
         .rest(),
     ).rejects.toMatchObject(refused);
+  });
+
+  test("of a key or token that no header can hold does not tell it", async () => {
+    for (const secret of [{ apiKey: "hunter2\nhunter2" }, { token: "hunter2\nhunter2" }]) {
+      const client = createClient({ baseUrl: "http://127.0.0.1:1", ...secret });
+      const error = await client.getSession("s").catch((refused: unknown) => refused);
+      expect(error).toMatchObject({ code: "validation_failed" });
+      expect(inspect(error)).not.toContain("hunter2");
+    }
   });
 
   test("an abort is the caller's own reason", async () => {
