@@ -23,7 +23,7 @@ export interface ProcessWatch {
   readonly outputBytes: number;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
-  /** As soon as there is a process. */
+  /** As soon as there is a process. If it throws, the process is killed, and that is what came of it. */
   readonly onStart?: ((pid: number) => void) | undefined;
 }
 
@@ -62,7 +62,6 @@ export async function runProcess(start: ProcessStart, watch: ProcessWatch): Prom
   const cause = waitForCause(child, output, watch);
   if (child.pid === undefined) throw startFailed(start, await cause);
   const tree = createProcessTree({ pid: child.pid, mark: start.mark, cgroup: start.cgroup });
-  watch.onStart?.(child.pid);
   feed(child, start);
   const ended = await cause;
   await endTree(child, tree, ended);
@@ -93,6 +92,13 @@ function waitForCause(child: ChildProcess, output: CommandOutput, watch: Process
       }
     });
   }
+  child.once("spawn", () => {
+    try {
+      if (child.pid !== undefined) watch.onStart?.(child.pid);
+    } catch (error) {
+      resolve({ type: "failure", error });
+    }
+  });
   child.once("error", (error) => resolve({ type: "failure", error }));
   child.once("exit", (code, signal) => resolve({ type: "exit", exit_code: code ?? 128 + signalNumber(signal) }));
   return promise.finally(() => {

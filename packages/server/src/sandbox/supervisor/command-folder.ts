@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProcess } from "../process/process-table.ts";
 
@@ -42,6 +42,7 @@ export interface CommandFolder {
   readonly output: string;
   /** False if it is there already: of all who ask, one gets it. */
   claim(): boolean;
+  isThere(): boolean;
   writeNote(note: CommandNote): void;
   note(): CommandNote | undefined;
   writeProcess(process: ProcessIdentity): void;
@@ -58,6 +59,7 @@ export function commandFolder(path: string): CommandFolder {
     path,
     output: file("output"),
     claim: () => claim(path),
+    isThere: () => existsSync(path),
     writeNote: (note) => write("note", note),
     note: () => read<CommandNote>(file("note")),
     writeProcess: (identity) => write("process", identity),

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { AppError } from "@cognition/contract";
 import { type CommandFolder, type CommandNote, type CommandOutcome, isAlive } from "./command-folder.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -7,7 +8,7 @@ const LOOK_MS = 50;
 const CHUNK = 65_536;
 
 export interface FolderFollowing {
-  /** With how it came out; undefined if its supervisor is gone and has not said. */
+  /** With how it came out; undefined if its supervisor is gone and has not said. Rejects where that could not be kept. */
   readonly ended: Promise<CommandOutcome | undefined>;
   stop(): void;
 }
@@ -28,6 +29,7 @@ export function followFolder(
       const outcome = folder.outcome();
       reader.read();
       if (outcome || !alive) end(() => resolve(outcome));
+      else if (!folder.isThere()) throw notKept();
     } catch (error) {
       end(() => reject(error));
     }
@@ -75,4 +77,11 @@ function createReader(file: string, take: (chunk: Uint8Array) => void) {
       descriptor = undefined;
     },
   };
+}
+
+function notKept(): AppError {
+  return new AppError(
+    "outcome_unknown",
+    "What the command said and how it ended could not be kept: the disk of the server's own data is full, or cannot be written to. How far it came is not known.",
+  );
 }

@@ -1,4 +1,4 @@
-import { openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { isAppError } from "@cognition/contract/app-error";
 import { openCgroup } from "../process/cgroup.ts";
 import { runProcess } from "../process/run-process.ts";
@@ -15,6 +15,8 @@ process.on("message", (message) => void supervise(message as RunMessage));
 process.on("disconnect", leaveIfIdle);
 // Meant for the server, by a terminal or a service manager: commands are stopped by name, not with their supervisor.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+// A log that can't be written to must not take the commands with it.
+process.stderr.on("error", () => {});
 
 async function supervise(message: RunMessage): Promise<void> {
   running++;
@@ -33,19 +35,22 @@ async function supervise(message: RunMessage): Promise<void> {
 
 async function run({ start, cgroup, timeout_ms, output_bytes }: RunMessage, folder: CommandFolder) {
   const output = openSync(folder.output, "a", 0o600);
-  const { exit_code, timed_out, truncated, duration_ms } = await runProcess(
-    { ...start, ...(cgroup && { cgroup: openCgroup(cgroup) }) },
-    {
-      timeout_ms,
-      outputBytes: output_bytes,
-      onStart: (pid) => folder.writeProcess(identityOf(pid)),
-      onOutput: (text) => {
-        writeSync(output, text);
-        tell({ folder: folder.path });
-      },
+  const group = cgroup && { cgroup: openCgroup(cgroup) };
+  const watch = {
+    timeout_ms,
+    outputBytes: output_bytes,
+    onStart: (pid: number) => folder.writeProcess(identityOf(pid)),
+    onOutput: (text: string) => {
+      writeSync(output, text);
+      tell({ folder: folder.path });
     },
-  );
-  return { exit_code, timed_out, truncated, duration_ms };
+  };
+  try {
+    const { exit_code, timed_out, truncated, duration_ms } = await runProcess({ ...start, ...group }, watch);
+    return { exit_code, timed_out, truncated, duration_ms };
+  } finally {
+    closeSync(output);
+  }
 }
 
 function report(folder: CommandFolder, error: unknown): void {
@@ -54,8 +59,11 @@ function report(folder: CommandFolder, error: unknown): void {
   try {
     folder.writeOutcome({ error: text, code });
   } catch (failure) {
-    // Aborted, and its folder removed by whoever did it; or the disk is full, which the log then tells.
-    if ((failure as NodeJS.ErrnoException).code !== "ENOENT") console.error(new Date().toISOString(), text, failure);
+    // Aborted, and its folder removed by whoever did it.
+    if ((failure as NodeJS.ErrnoException).code === "ENOENT") return;
+    console.error(new Date().toISOString(), text, failure);
+    // The disk is full, or can't be written to. That the folder is gone tells whoever follows that no end will come.
+    folder.remove();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { identityOf, type ProcessIdentity } from "./command-folder.ts";
@@ -45,6 +45,7 @@ export function createSupervisor({ state, path }: SupervisorOptions): Supervisor
       stdio: ["ignore", "ignore", log, "ipc"],
       serialization: "advanced",
     });
+    closeSync(log);
     const started = { child, identity: identityOf(child.pid ?? 0) };
     const forget = () => {
       if (current === started) current = undefined;
