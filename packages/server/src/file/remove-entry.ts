@@ -24,7 +24,7 @@ export async function removeEntry({ folder, name }: { folder: OpenFolder; name: 
 /** Tells whether something was brought up to `top` instead of being removed. */
 async function empty(folder: OpenFolder, top: OpenFolder, depth: number): Promise<boolean> {
   let broughtUp = false;
-  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true })) {
+  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true, encoding: "buffer" })) {
     const child = entry.isDirectory() ? await openUnlessFile(folder, entry.name) : undefined;
     try {
       if (child && depth >= MAX_DEPTH) {
@@ -41,7 +41,7 @@ async function empty(folder: OpenFolder, top: OpenFolder, depth: number): Promis
   return broughtUp;
 }
 
-async function openUnlessFile(folder: OpenFolder, name: string): Promise<OpenFolder | undefined> {
+async function openUnlessFile(folder: OpenFolder, name: string | Buffer): Promise<OpenFolder | undefined> {
   try {
     return await openFolderIn(folder, name);
   } catch (error) {

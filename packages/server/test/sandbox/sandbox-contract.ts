@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -104,6 +105,17 @@ export function sandboxContract(
 
     test("that a signal ended is 128 and the signal", async () => {
       expect(await sandbox.execute(`sh -c 'kill -9 $$'`)).toMatchObject({ exit_code: 137, timed_out: false });
+    });
+
+    test("without its folder is told so, before it starts and while it runs", async () => {
+      const gone = { code: "workspace_path_refused", message: expect.stringContaining("workspace folder is gone") };
+      const running = sandbox.execute("sh -c 'touch running; sleep 30'");
+      await started("running");
+      renameSync(workspace, `${workspace}-moved`);
+      await expect(running).rejects.toMatchObject(gone);
+      await expect(sandbox.execute("true")).rejects.toMatchObject(gone);
+      renameSync(`${workspace}-moved`, workspace);
+      expect(await sandbox.execute("true")).toMatchObject({ exit_code: 0 });
     });
 
     test.each(["", "  \n "])("is refused when it is empty: %j", async (command) => {
@@ -400,6 +412,14 @@ export function sandboxContract(
       expect(readdirSync(inWorkspace("."))).toEqual(before);
     });
 
+    test("are deleted with a folder whatever bytes they are called by", async () => {
+      mkdirSync(inWorkspace("dir"));
+      writeFileSync(Buffer.from(`${workspace}/dir/\xff`, "latin1"), "x");
+      mkdirSync(Buffer.from(`${workspace}/dir/\xfe`, "latin1"));
+      await sandbox.files.delete("dir");
+      expect(existsSync(inWorkspace("dir"))).toBe(false);
+    });
+
     test("too large are refused, by number", async () => {
       const small = await start({ maxFileBytes: 10 });
       const { files } = await small.open("small", workspace);
@@ -432,6 +452,19 @@ export function sandboxContract(
       await expect(small.files.write("more", "x")).rejects.toMatchObject(refused);
       expect(await small.execute("sh -c 'rm fill-*; sleep 1.2'")).toMatchObject({ exit_code: 0 });
       await small.files.write("more", "x");
+      await limited.remove("small");
+      await limited.close();
+    });
+
+    test("counts what lies beyond the longest path, and what is called by bytes that are no text", async () => {
+      const limited = await start({ limits });
+      const small = await limited.open("small", workspace);
+      nestFolders(inWorkspace("."), 450, "n".repeat(20));
+      expect(await small.execute("sleep 0.6")).toMatchObject({ exit_code: 0 });
+      await small.files.write("a", "x");
+      writeFileSync(Buffer.from(`${workspace}/\xff`, "latin1"), new Uint8Array(3_000_000).fill(1));
+      expect(await small.execute("true")).toMatchObject({ exit_code: 0 });
+      await expect(small.files.write("b", "x")).rejects.toMatchObject({ code: "limit_exceeded" });
       await limited.remove("small");
       await limited.close();
     });

@@ -6,6 +6,11 @@ export function pathRefused(path: string, reason: string): AppError {
   });
 }
 
+export function workspaceGone(folder: string, rest: string, cause?: unknown): AppError {
+  const reason = "the session's workspace folder is gone or is no folder any more";
+  return new AppError("workspace_path_refused", `"${folder}" cannot be used: ${reason}. ${rest}`, { cause });
+}
+
 export function pathProtected(path: string): AppError {
   return new AppError(
     "forbidden",

@@ -1,8 +1,8 @@
 import { mkdir, readlink } from "node:fs/promises";
-import { AppError, MAX_PATH_LENGTH } from "@cognition/contract";
+import { MAX_PATH_LENGTH } from "@cognition/contract";
 import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../../file/open-folder.ts";
 import { giveToOwner } from "./file-access.ts";
-import { fromSystemError, pathRefused, wrongType } from "./file-error.ts";
+import { fromSystemError, pathRefused, workspaceGone, wrongType } from "./file-error.ts";
 
 /** A place in the workspace: a folder held open, and a name in it (`.` for the folder itself). */
 export interface Place {
@@ -60,10 +60,7 @@ async function openRoot(root: string): Promise<OpenFolder> {
   try {
     return await openFolder(root);
   } catch (cause) {
-    const reason = "the session's workspace folder is gone or is no folder any more";
-    throw new AppError("workspace_path_refused", `"${root}" cannot be used: ${reason}. Nothing was changed.`, {
-      cause,
-    });
+    throw workspaceGone(root, "Nothing was changed.", cause);
   }
 }
 

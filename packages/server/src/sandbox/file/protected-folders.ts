@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "@cognition/contract";
 import type { Workspace } from "../backend.ts";
+import { checkFolder } from "./check-folder.ts";
 import { isAtOrBelow } from "./protected-paths.ts";
 
 /**
@@ -9,6 +10,7 @@ import { isAtOrBelow } from "./protected-paths.ts";
  * when a command has put a link on the way to it: the mount would show what the link leads to on this machine.
  */
 export function makeProtectedFolders(workspace: Workspace): void {
+  checkFolder(workspace);
   for (const path of pathsWithin(workspace, workspace.paths.protected)) {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     const real = stats ? path : dirname(path);

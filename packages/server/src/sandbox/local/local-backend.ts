@@ -1,5 +1,6 @@
 import { AppError } from "@cognition/contract";
 import type { Backend, BackendContext, Workspace } from "../backend.ts";
+import { checkFolder } from "../file/check-folder.ts";
 import { findExecutable } from "../process/find-executable.ts";
 import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
 import type { PrepareCommand, PreparedCommand } from "../process/process-host.ts";
@@ -26,6 +27,7 @@ export async function createLocalBackend(context: BackendContext): Promise<Backe
     const words = splitCommand(command);
     const [program, ...args] = words;
     if (program === undefined) throw new AppError("validation_failed", "The command is empty. Nothing was run.");
+    checkFolder(workspace);
     await checkCommand(words, workspace);
     const env = commandEnvironment(environment, workspace.folder, added);
     const found = findExecutable(program, { path: env["PATH"] ?? "", cwd: workspace.folder });

@@ -1,5 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { AppError } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
+import { workspaceGone } from "../file/file-error.ts";
 import { measureFolder } from "./measure-folder.ts";
 
 /** How much a workspace may hold, for all sessions that work in it. */
@@ -83,8 +85,12 @@ function watchGrowth({ folder, limitBytes }: WorkspaceQuotaOptions, onExceeded: 
 }
 
 async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    throw hasCode(error, "ENOENT", "ENOTDIR") ? workspaceGone(folder, "The command was stopped.", error) : error;
+  }
 }
 
 function exceeded(folder: string, limit: number, rest: string): AppError {
