@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import Docker from "dockerode";
@@ -128,6 +128,19 @@ function dockerSuite({ host, image }: DockerEngine): void {
       expect(await sandbox.execute("echo again")).toMatchObject({ output: "again\n" });
       await client.getContainer(await id()).kill();
       expect(await sandbox.execute("echo once more")).toMatchObject({ output: "once more\n" });
+    });
+
+    test("makes a new container when the workspace folder was removed or moved and made anew", async () => {
+      const sandbox = await (await start()).open("one", workspace);
+      await sandbox.execute("echo old > file");
+      rmSync(workspace, { recursive: true });
+      mkdirSync(workspace);
+      expect(await sandbox.execute("ls; echo new > file")).toMatchObject({ exit_code: 0, output: "" });
+      renameSync(workspace, `${workspace}-moved`);
+      mkdirSync(workspace);
+      expect(await sandbox.execute("ls; echo newer > file")).toMatchObject({ exit_code: 0, output: "" });
+      expect(await sandbox.files.readText("file")).toBe("newer\n");
+      expect(await containers()).toHaveLength(1);
     });
 
     test("removes a container that is idle, but none with a command in it", async () => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import type { ContainerCreateOptions } from "dockerode";
 import type { BackendLimits, Workspace } from "../backend.ts";
 import { containerMounts, INSIDE } from "./container-mounts.ts";
@@ -66,9 +67,19 @@ export function containerSettings(request: ContainerRequest): ContainerCreateOpt
       RestartPolicy: { Name: "no" },
     },
   };
-  const digest = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+  const described = JSON.stringify([settings, identityOf(workspace.folder)]);
+  const digest = createHash("sha256").update(described).digest("hex").slice(0, 16);
   const labels = { [LABELS.owner]: owner, [LABELS.session]: session_id, [LABELS.settings]: digest };
   return { ...settings, Labels: labels, name: containerName(owner, session_id) };
+}
+
+/**
+ * A container goes on with the folder that it was made with, also when that was removed and another one has its name. Where
+ * the file system knows no time of making, Node gives that of the last change for it, which says nothing.
+ */
+function identityOf(folder: string): string {
+  const { ino, birthtimeMs, ctimeMs } = statSync(folder);
+  return `${ino}:${birthtimeMs === ctimeMs ? "" : birthtimeMs}`;
 }
 
 /**
