@@ -98,6 +98,25 @@ function dockerSuite({ host, image }: DockerEngine): void {
       expect(await sandbox.execute("echo still here")).toMatchObject({ exit_code: 0, output: "still here\n" });
     });
 
+    test("keeps no more output than fits into the container, and says so", async () => {
+      const limits = { output_bytes: 20 * 2 ** 20, memory_bytes: 64 * 2 ** 20 };
+      const sandboxes = await start({}, { limits });
+      const sandbox = await sandboxes.open("one", workspace);
+      expect(sandboxes.describe().limits.output?.value).toBe(`${2 * 2 ** 20} bytes`);
+      const much = await sandbox.execute("head -c 12000000 /dev/zero | tr '\\0' x; exit 4", { id: "much" });
+      expect(much).toMatchObject({ exit_code: 4, truncated: true });
+      expect(much.output).toContain(`[output cut after ${2 * 2 ** 20} bytes`);
+      expect(await sandbox.execute("echo next", { id: "next" })).toMatchObject({ exit_code: 0, output: "next\n" });
+    });
+
+    test("ends a command that took away or filled what its supervisor writes to", async () => {
+      const sandbox = await (await start()).open("one", workspace);
+      expect(await sandbox.execute("rm -rf /run/cognition/*; echo gone")).toMatchObject({ output: "gone\n" });
+      await sandbox.execute("head -c 20000000 /dev/zero > /run/cognition/full; echo full");
+      expect((await sandbox.execute("rm /run/cognition/full; echo room")).output).toBe("room\n");
+      expect(await sandbox.execute("echo next")).toMatchObject({ exit_code: 0, output: "next\n" });
+    });
+
     test("lets commands change what the file tools wrote, and the other way round", async () => {
       writeFileSync(join(workspace, "old.txt"), "old\n");
       const sandbox = await (await start()).open("one", workspace);

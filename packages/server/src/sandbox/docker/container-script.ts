@@ -105,24 +105,23 @@ copy() {
   while [ $left -gt 0 ]; do
     dd bs=$left count=1 2>/dev/null | tee -a "$d/out"
     size=$(wc -c < "$d/out")
-    [ $size = $((limit - left)) ] && break
+    [ "\${size:-0}" -gt $((limit - left)) ] || break
     left=$((limit - size))
   done
-  dropped=0
-  [ $left -gt 0 ] || dropped=$(wc -c)
+  dropped=$(wc -c)
   echo $dropped > "$d/dropped"
 }
 
 finish() {
   code=137 swept=0 dropped=0 timed_out=false
-  read -r code swept < "$d/code"
-  read -r dropped < "$d/dropped"
+  [ -s "$d/code" ] && read -r code swept < "$d/code"
+  [ -s "$d/dropped" ] && read -r dropped < "$d/dropped"
   [ -e "$d/timed_out" ] && timed_out=true
   echo "$code $swept $timed_out $dropped" > "$d/end"
 }
 
 tell_end() {
-  read -r code swept timed_out dropped < "$d/end"
+  [ -s "$d/end" ] && read -r code swept timed_out dropped < "$d/end"
   echo "{\\"type\\":\\"end\\",\\"exit_code\\":$code,\\"left\\":$swept,\\"timed_out\\":$timed_out,\\"dropped\\":$((dropped))}" >&2
 }
 

@@ -14,8 +14,9 @@ export const LABELS = {
 } as const;
 
 const MIB = 1024 * 1024;
-/** The output of 64 commands, which is what the script keeps, and some more. */
+/** The output of 64 commands, which is what the script keeps, and some more; and where they may say a lot, that of some. */
 const SPOOL_BYTES = 16 * MIB;
+const SPOOLED_COMMANDS = 4;
 
 /** Processes that are ours: the first one, and what stands around a command. */
 const SUPERVISING = 16;
@@ -93,12 +94,21 @@ function temporaryFolders({ uid, gid }: User, limits: BackendLimits): Record<str
   return {
     "/tmp": options(temporaryBytes(limits), "exec"),
     "/home": options(sharedBytes(limits), "exec"),
-    [SPOOL]: `${options(Math.min(SPOOL_BYTES, limits.memory_bytes / 8), "noexec")},mode=700`,
+    [SPOOL]: `${options(spoolBytes(limits), "noexec")},mode=700`,
   };
 }
 
 export function temporaryBytes({ temporary_bytes, memory_bytes }: BackendLimits): number {
   return Math.min(temporary_bytes, Math.floor(memory_bytes / 2));
+}
+
+function spoolBytes({ output_bytes, memory_bytes }: BackendLimits): number {
+  return Math.min(Math.max(SPOOL_BYTES, SPOOLED_COMMANDS * output_bytes), Math.floor(memory_bytes / 8));
+}
+
+/** What is kept of a command's output has to fit into the container, with that of others: in a full one none could end. */
+export function outputBytes(limits: BackendLimits): number {
+  return Math.min(limits.output_bytes, Math.floor(spoolBytes(limits) / SPOOLED_COMMANDS));
 }
 
 function sharedBytes({ temporary_bytes, memory_bytes }: BackendLimits): number {

@@ -2,7 +2,7 @@ import { AppError, isAppError } from "@cognition/contract";
 import type { Backend, BackendAttempt, BackendContext } from "../backend.ts";
 import type { SandboxDescription } from "../sandbox.ts";
 import { INSIDE } from "./container-mounts.ts";
-import { containerName, temporaryBytes } from "./container-settings.ts";
+import { containerName, outputBytes, temporaryBytes } from "./container-settings.ts";
 import { createDockerEngine, type DockerEngine, EngineRefusal } from "./docker-engine.ts";
 import { createDockerHost } from "./docker-host.ts";
 import { DEFAULT_IMAGE, DEFAULT_OWNER } from "./docker-options.ts";
@@ -42,7 +42,7 @@ function createBackend(engine: DockerEngine, context: BackendContext): Backend {
     rootOf: () => INSIDE,
     openHost: (session_id, workspace) => {
       const container = createSessionContainer({ engine, session_id, workspace, limits, docker });
-      return createDockerHost({ engine, container, now });
+      return createDockerHost({ engine, container, output_bytes: outputBytes(limits), now });
     },
     remove: (session_id) => removeContainer(engine, containerName(owner, session_id)),
     breakers: () => ({ docker: engine.breaker.state() }),
@@ -52,7 +52,7 @@ function createBackend(engine: DockerEngine, context: BackendContext): Backend {
 function describeLimits({ limits }: BackendContext): SandboxDescription["limits"] {
   return {
     time: { value: `${limits.timeout_ms} ms`, enforced_by: "the supervisor" },
-    output: { value: `${limits.output_bytes} bytes`, enforced_by: "the supervisor" },
+    output: { value: `${outputBytes(limits)} bytes`, enforced_by: "the supervisor" },
     processes: { value: `${limits.processes} processes`, enforced_by: "container" },
     memory: { value: `${limits.memory_bytes} bytes`, enforced_by: "container" },
     cpu: { value: `${limits.cpus} cores`, enforced_by: "container" },

@@ -12,11 +12,13 @@ import { killCommand, runArguments, superviseCommand } from "./supervise-command
 export interface DockerHostOptions {
   readonly engine: DockerEngine;
   readonly container: SessionContainer;
+  /** The most that is kept of a command's output here. */
+  readonly output_bytes: number;
   readonly now: () => number;
 }
 
 /** Runs commands in the session's container, under the script that supervises them there. */
-export function createDockerHost({ engine, container, now }: DockerHostOptions): CommandHost {
+export function createDockerHost({ engine, container, output_bytes, now }: DockerHostOptions): CommandHost {
   /** Told to the container with its next command: a call of its own takes as long as a command. */
   const forgotten = new Set<string>();
 
@@ -46,7 +48,8 @@ export function createDockerHost({ engine, container, now }: DockerHostOptions):
   }
 
   return {
-    async run(command) {
+    async run(asked) {
+      const command = { ...asked, output_bytes: Math.min(asked.output_bytes, output_bytes) };
       try {
         return await container.use((inside) => run(inside, command));
       } catch (error) {
