@@ -17,14 +17,15 @@ import {
 } from "node:fs";
 import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt } from "./check-changes.ts";
-import { entryPath, fsPath, type HeldFolder, holdIn, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
-import { inFolders } from "./in-folders.ts";
+import { entryPath, fsPath, type HeldFolder, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
+import { changeInFolders } from "./in-folders.ts";
+import { holdToWrite, whileWritable } from "./locked-folder.ts";
 import { isSameEntry, type PathChange } from "./path-change.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 
 /** Takes away what the changes leave out, the deepest first. A folder that still holds something stays. */
 export function removePaths(root: string, changes: readonly PathChange[]): void {
-  inFolders(root, changes, (folder, name) => {
+  changeInFolders(root, changes, (folder, name) => {
     if (!folder) return;
     const path = fsPath(entryPath(folder, name));
     const current = entryAt(folder, name);
@@ -35,7 +36,7 @@ export function removePaths(root: string, changes: readonly PathChange[]): void 
 
 /** The highest first, so that each has a folder to be in. */
 export function makeFolders(root: string, changes: readonly PathChange[]): void {
-  inFolders(root, changes, (folder, name, { path }) => {
+  changeInFolders(root, changes, (folder, name, { path }) => {
     if (!folder) throw inTheWay(path);
     makeFolder(folder, name);
     if (entryAt(folder, name)?.type !== "tree") throw inTheWay(path);
@@ -48,7 +49,7 @@ export function writeFiles(
   changes: readonly PathChange[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): void {
-  inFolders(root, changes, (folder, name, { path, after }) => {
+  changeInFolders(root, changes, (folder, name, { path, after }) => {
     if (!folder || !after) throw inTheWay(path);
     if (isSameEntry(entryAt(folder, name), after)) return;
     const content = contents.get(after.hash);
@@ -65,7 +66,7 @@ export function writeFiles(
 
 /** Moves what nobody knows of out of the way, to a name of its own beside its place. */
 export function setAside(root: string, changes: readonly PathChange[], suffix: string): void {
-  inFolders(root, changes, (folder, name) => {
+  changeInFolders(root, changes, (folder, name) => {
     if (!folder || !entryAt(folder, name)) return;
     renameSync(fsPath(entryPath(folder, name)), fsPath(entryPath(folder, `${name}${suffix}`)));
   });
@@ -74,7 +75,9 @@ export function setAside(root: string, changes: readonly PathChange[], suffix: s
 /** Makes the way free for what is to be written: what is in its place moves beside it, folders that are gone are made anew. */
 export function clearWay(root: string, changes: readonly PathChange[], suffix: string): void {
   holdRoot(root, (top) => {
-    for (const { path, after } of changes) clearTo(top, path.split("/"), after?.type === "tree", suffix);
+    whileWritable(top, () => {
+      for (const { path, after } of changes) clearTo(top, path.split("/"), after?.type === "tree", suffix);
+    });
   });
 }
 
@@ -88,7 +91,7 @@ function clearTo(folder: HeldFolder, names: readonly string[], endsInFolder: boo
   }
   if (isLast) return;
   makeFolder(folder, name);
-  holdIn(folder, name, (inner) => clearTo(inner, rest, endsInFolder, suffix));
+  holdToWrite(folder, name, (inner) => clearTo(inner, rest, endsInFolder, suffix));
 }
 
 function makeFolder(folder: HeldFolder, name: string): void {
@@ -99,7 +102,7 @@ function makeFolder(folder: HeldFolder, name: string): void {
 }
 
 export function setModes(root: string, changes: readonly PathChange[]): void {
-  inFolders(root, changes, (folder, name, { after }) => {
+  changeInFolders(root, changes, (folder, name, { after }) => {
     if (folder && after && entryAt(folder, name)?.type === "tree")
       chmodSync(fsPath(entryPath(folder, name)), after.mode);
   });

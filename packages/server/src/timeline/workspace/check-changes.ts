@@ -3,7 +3,7 @@ import { hashBlob, type TreeEntry } from "@cognition/thread/snapshot-tree";
 import { entryPath, fsPath, type HeldFolder, holdIn, listingPath } from "./held-folder.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange, type PathState } from "./path-change.ts";
-import { readLink, readRegular } from "./read-entry.ts";
+import { isClosedTo, readLink, readRegular } from "./read-entry.ts";
 
 const MODE = 0o777;
 /** Larger ones are never in a snapshot: whatever is there is not what we know. */
@@ -53,12 +53,17 @@ export function entryAt(folder: HeldFolder, name: string): TreeEntry | null {
 
 /** A folder that is to give way to a file, with something in it that would go unasked. */
 function holdsUnknown(folder: HeldFolder, name: string, path: string, paths: ReadonlySet<string>): boolean {
-  return holdIn(folder, name, (inner) =>
-    readdirSync(listingPath(inner), { encoding: "latin1" }).some((child) => {
-      const below = `${path}/${child}`;
-      if (!paths.has(below)) return true;
-      const isFolder = lstatSync(fsPath(entryPath(inner, child)), { throwIfNoEntry: false })?.isDirectory() ?? false;
-      return isFolder && holdsUnknown(inner, child, below, paths);
-    }),
-  );
+  try {
+    return holdIn(folder, name, (inner) =>
+      readdirSync(listingPath(inner), { encoding: "latin1" }).some((child) => {
+        const below = `${path}/${child}`;
+        if (!paths.has(below)) return true;
+        const isFolder = lstatSync(fsPath(entryPath(inner, child)), { throwIfNoEntry: false })?.isDirectory() ?? false;
+        return isFolder && holdsUnknown(inner, child, below, paths);
+      }),
+    );
+  } catch (error) {
+    if (isClosedTo(error)) return true;
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { chmodSync, constants, copyFileSync, lstatSync, renameSync, unlinkSync }
 import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
-import { inFolders } from "./in-folders.ts";
+import { changeInFolders, inFolders } from "./in-folders.ts";
 import type { PathChange } from "./path-change.ts";
 
 /**
@@ -17,7 +17,7 @@ export function cloneFiles(root: string, source: string, changes: readonly PathC
     if (folder && stats?.isFile()) from.set(path, `${folder.path}/${name}`);
   });
   const cloned: string[] = [];
-  inFolders(root, files, (folder, name, change) => {
+  changeInFolders(root, files, (folder, name, change) => {
     const path = from.get(change.path);
     if (folder && path !== undefined && cloneOne(folder, name, path, change)) cloned.push(change.path);
   });

@@ -1,5 +1,5 @@
-import { realpath, rm } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { chmod, lstat, readdir, realpath, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { hasCode } from "../../file/error-text.ts";
 import { openFolder } from "../../file/open-folder.ts";
 import { removeEntry } from "../../file/remove-entry.ts";
@@ -10,12 +10,36 @@ const WHILE_OTHERS_WRITE = { maxRetries: 5, retryDelay: 50 };
 /** Removes a session's folder with all that is in it; one that is not there is no error. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
-    await rm(folder, { recursive: true, force: true, ...WHILE_OTHERS_WRITE });
+    await removeAll(folder);
   } catch (error) {
     // It goes by whole paths, and a command can nest folders until they are longer than the system takes.
     if (!hasCode(error, "ENAMETOOLONG")) throw error;
     await removeDeepFolder(folder);
   }
+}
+
+async function removeAll(folder: string): Promise<void> {
+  const remove = () => rm(folder, { recursive: true, force: true, ...WHILE_OTHERS_WRITE });
+  try {
+    await remove();
+  } catch (error) {
+    if (!hasCode(error, "EACCES", "EPERM")) throw error;
+    await unlock(folder);
+    await remove();
+  }
+}
+
+/** Commands make folders that their owner may not write to or enter, such as caches of modules; nothing in them can be removed. */
+async function unlock(folder: string): Promise<void> {
+  const mode = (await lstat(folder).catch(undefinedIfMissing))?.mode;
+  if (mode === undefined) return;
+  if ((mode & 0o700) !== 0o700) await chmod(folder, (mode & 0o777) | 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await unlock(join(folder, entry.name));
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT")) throw error;
 }
 
 async function removeDeepFolder(path: string): Promise<void> {

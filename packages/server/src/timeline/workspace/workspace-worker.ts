@@ -48,8 +48,21 @@ function answer(id: number, name: RequestName, body: unknown): ReplyMessage {
     if (error instanceof WorkspaceProblem)
       return { id, error: { code: error.code, message: error.message, details: error.details } };
     const message = error instanceof Error ? error.message : String(error);
-    return { id, error: isFull(error) ? { code: "limit_exceeded", message: noSpace(message) } : { message } };
+    if (isFull(error)) return { id, error: { code: "limit_exceeded", message: noSpace(message) } };
+    return {
+      id,
+      error: isRefused(error) ? { code: "workspace_path_refused", message: refused(message) } : { message },
+    };
   }
+}
+
+function isRefused(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EACCES" || code === "EPERM" || code === "EROFS";
+}
+
+function refused(reason: string): string {
+  return `The operating system does not let the server read or change the files of the workspace (${reason}); what is stored of them is whole. Give it the right to, and do it again.`;
 }
 
 function isFull(error: unknown): boolean {

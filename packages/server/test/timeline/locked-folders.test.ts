@@ -1,0 +1,77 @@
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { contentsOf } from "./folder-contents.ts";
+import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
+
+const NOBODY = 65534;
+const isRoot = process.getuid?.() === 0;
+
+// Root may do everything; servers run as somebody else, who may not.
+describe("folders that a command has closed to their owner", () => {
+  let opened: OpenedWorkspaces;
+
+  beforeEach(async () => {
+    if (isRoot) process.seteuid?.(NOBODY);
+    opened = await openWorkspaces();
+  });
+  afterEach(async () => {
+    if (isRoot) process.seteuid?.(0);
+    await opened.close();
+  });
+
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+  it("are removed and brought back by a rewind, with their modes", async () => {
+    const { workspaces, start } = opened;
+    const { session, lease, folder } = await start();
+    mkdirSync(join(folder, "known"));
+    writeFileSync(join(folder, "known", "a"), "one");
+    chmodSync(join(folder, "known"), 0o555);
+    const run = await workspaces.begin(session, lease);
+    const before = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+    chmodSync(join(folder, "known"), 0o755);
+    writeFileSync(join(folder, "known", "a"), "two");
+    writeFileSync(join(folder, "known", "b"), "two");
+    chmodSync(join(folder, "known"), 0o555);
+    mkdirSync(join(folder, "cache", "modules"), { recursive: true });
+    writeFileSync(join(folder, "cache", "modules", "m"), "m", { mode: 0o444 });
+    chmodSync(join(folder, "cache", "modules"), 0o555);
+    await run.after();
+    const after = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+
+    await moveTo(opened, session, before.snapshot);
+    expect(contentsOf(folder)).toEqual(before.files);
+    expect(modeOf(join(folder, "known"))).toBe(0o555);
+    await moveTo(opened, session, after.snapshot);
+    expect(contentsOf(folder)).toEqual(after.files);
+    expect([modeOf(join(folder, "known")), modeOf(join(folder, "cache", "modules"))]).toEqual([0o555, 0o555]);
+    chmodSync(join(folder, "known"), 0o755);
+    chmodSync(join(folder, "cache", "modules"), 0o755);
+  });
+
+  it("are open again where they were", async () => {
+    const { workspaces, start } = opened;
+    const { session, lease, folder } = await start();
+    mkdirSync(join(folder, "shut"));
+    writeFileSync(join(folder, "shut", "a"), "one");
+    const run = await workspaces.begin(session, lease);
+    const before = { snapshot: run.snapshot_id, files: contentsOf(folder) };
+    chmodSync(join(folder, "shut"), 0);
+    await run.after();
+    await moveTo(opened, session, before.snapshot);
+    expect(contentsOf(folder)).toEqual(before.files);
+    expect(modeOf(join(folder, "shut"))).toBe(0o755);
+  });
+
+  it("go with their session", async () => {
+    const { workspaces, start } = opened;
+    const { session, folder } = await start();
+    mkdirSync(join(folder, "cache", "modules"), { recursive: true });
+    writeFileSync(join(folder, "cache", "modules", "m"), "m", { mode: 0o444 });
+    chmodSync(join(folder, "cache", "modules"), 0o555);
+    mkdirSync(join(folder, "shut"), 0);
+    await workspaces.remove(session);
+    expect(existsSync(folder)).toBe(false);
+  });
+});
