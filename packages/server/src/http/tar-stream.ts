@@ -4,8 +4,10 @@ import type { OpenFile, SandboxFiles } from "../sandbox/sandbox.ts";
 const BLOCK = 512;
 const ZEROS = new Uint8Array(64 * 1024);
 const encoder = new TextEncoder();
+/** Of eleven octal digits. A larger one stands in a pax record. */
+const MAX_SIZE = 8 ** 11 - 1;
 
-/** The entries as a tar archive (ustar, with pax records for names), read piece by piece. Links are left out. */
+/** The entries as a tar archive (ustar, with pax records for names and large sizes), read piece by piece. Links are left out. */
 export function tarStream(
   files: Pick<SandboxFiles, "open">,
   entries: readonly WorkspaceFile[],
@@ -52,9 +54,9 @@ async function* contentOf(file: OpenFile): AsyncGenerator<Uint8Array> {
   for (; missing > 0; missing -= ZEROS.length) yield ZEROS.subarray(0, missing);
 }
 
-/** Hidden, deleted since it was listed, or no regular file any more. */
+/** Hidden, closed to the server by its mode, deleted since it was listed, or no regular file any more. */
 function undefinedIfUnreadable(error: unknown): undefined {
-  if (!isAppError(error, "forbidden", "file_not_found", "validation_failed")) throw error;
+  if (!isAppError(error, "forbidden", "file_not_found", "validation_failed", "workspace_path_refused")) throw error;
 }
 
 function entryHead(
@@ -62,12 +64,21 @@ function entryHead(
   { size, executable }: Pick<OpenFile, "size" | "executable">,
 ): Uint8Array {
   const name = type === "directory" ? `${path}/` : path;
-  const mtime = Math.floor(Date.parse(modified_at) / 1000);
-  const own = header({ name: ascii(name), size, mtime, executable, type: type === "directory" ? "5" : "0" });
-  if (ascii(name) === name) return own;
-  const record = padded(paxRecord("path", name));
-  const length = paxRecord("path", name).length;
-  return Buffer.concat([header({ name: "pax", size: length, mtime, executable: false, type: "x" }), record, own]);
+  // From before 1970 there is no number for it.
+  const mtime = Math.max(0, Math.floor(Date.parse(modified_at) / 1000));
+  const fits = size <= MAX_SIZE;
+  const own = header({
+    ...{ name: ascii(name), mtime, executable },
+    size: fits ? size : 0,
+    type: type === "directory" ? "5" : "0",
+  });
+  const records = Buffer.concat([
+    ...(ascii(name) === name ? [] : [paxRecord("path", name)]),
+    ...(fits ? [] : [paxRecord("size", `${size}`)]),
+  ]);
+  if (records.length === 0) return own;
+  const head = header({ name: "pax", size: records.length, mtime, executable: false, type: "x" });
+  return Buffer.concat([head, padded(records), own]);
 }
 
 /** What a reader that knows no pax sees: short, and without odd characters. */

@@ -9,7 +9,7 @@ export async function listWorkspace(files: Pick<SandboxFiles, "ls">): Promise<Wo
   const found: WorkspaceFile[] = [];
   const folders = ["."];
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
-    const entries = await files.ls(folder).catch(noneIfHidden);
+    const entries = await (folder === "." ? files.ls() : files.ls(folder).catch(noneIfClosed));
     found.push(...entries);
     folders.push(...entries.filter(({ type }) => type === "directory").map(({ path }) => path));
     if (found.length > MAX_ENTRIES) throw tooMany();
@@ -17,9 +17,9 @@ export async function listWorkspace(files: Pick<SandboxFiles, "ls">): Promise<Wo
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Hidden, or gone since its folder was read. */
-function noneIfHidden(error: unknown): WorkspaceFile[] {
-  if (isAppError(error, "forbidden", "file_not_found")) return [];
+/** Hidden, closed to the server by its mode, too deep, or gone since the folder that it is in was read. */
+function noneIfClosed(error: unknown): WorkspaceFile[] {
+  if (isAppError(error, "forbidden", "file_not_found", "workspace_path_refused", "validation_failed")) return [];
   throw error;
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { fileStream } from "../../src/http/file-stream.ts";
 import { tarStream } from "../../src/http/tar-stream.ts";
@@ -36,4 +37,13 @@ it("in an archive, what a file lost meanwhile is filled up, so that the next one
   expect(archive.subarray(next, next + 1).toString()).toBe("b");
   expect(archive.length).toBe(next + 512 + 512 + 1024);
   expect(Object.values(files).map(({ closed }) => closed())).toEqual([true, true]);
+});
+
+it("in an archive, a file of more than 8 GiB or from before 1970 has a head that tar can read", async () => {
+  const entry = { path: "large", type: "file" as const, size: 0, modified_at: "1960-01-01T00:00:00.000Z" };
+  const reader = tarStream({ open: async () => openFile(9_000_000_000, []) }, [entry]).getReader();
+  const { value: head = new Uint8Array() } = await reader.read();
+  await reader.cancel();
+  const list = spawnSync("tar", ["-tv", "--utc"], { input: head, encoding: "utf8" });
+  expect(list.stdout).toMatch(/ 9000000000 1970-01-01 00:00 large/);
 });

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileList } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { nestFolders } from "../sandbox/nest-folders.ts";
 import { problemOf } from "./problem-of.ts";
 import { startTestServer } from "./test-server.ts";
 
@@ -73,6 +74,32 @@ describe("the files of a session", () => {
       expect(readFileSync(join(dir.path, "small"), "utf8")).toBe("small");
     } finally {
       dir.remove();
+    }
+  });
+
+  it("are listed and downloaded without what is closed to the server or lies too deep", async () => {
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      const { ask, fetch, createSession } = await startTestServer();
+      const { id, workspace_path = "" } = await createSession();
+      const at = (path: string) => join(workspace_path ?? "", path);
+      mkdirSync(at("closed"), 0);
+      writeFileSync(at("secret"), "x", { mode: 0 });
+      writeFileSync(at("z"), "z");
+      nestFolders(at("."), 250, "n");
+      const { files } = (await (await ask(`/sessions/${id}/files`)).json()) as FileList;
+      expect(files.filter(({ path }) => !path.startsWith("n")).map(({ path }) => path)).toEqual([
+        "closed",
+        "secret",
+        "z",
+      ]);
+      const archive = await fetch(`/sessions/${id}/files?archive=tar`);
+      const listed = execFileSync("tar", ["-t"], { input: Buffer.from(await archive.arrayBuffer()), encoding: "utf8" });
+      expect(listed.split("\n").filter((name) => !name.startsWith("n"))).toEqual(["closed/", "z", ""]);
+      chmodSync(at("closed"), 0o755);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
     }
   });
 
