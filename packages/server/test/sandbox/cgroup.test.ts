@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTempDir, type TempDir } from "../../../../testing/temp-dir.ts";
 import { findCgroups } from "../../src/sandbox/process/cgroup.ts";
 
@@ -42,3 +42,15 @@ test.skipIf(!real.controllers.has("pids"))("a real group has its limit and goes 
   await group?.remove();
   expect(existsSync(folder)).toBe(false);
 });
+
+test.skipIf(!real.controllers.has("pids"))(
+  "a process never has the group of one that had its number before",
+  async () => {
+    const before = real.create({ processes: 7 });
+    vi.resetModules();
+    const later = (await import("../../src/sandbox/process/cgroup.ts")).findCgroups();
+    const groups = [1, 2, 3, 4].map(() => later.create({ processes: 7 }));
+    expect(groups.map((group) => group?.folders[0])).not.toContain(before?.folders[0]);
+    for (const group of [before, ...groups]) await group?.remove();
+  },
+);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -39,6 +40,11 @@ const CPU_PERIOD_US = 100_000;
 const REMOVE_WITHIN_MS = 1_000;
 /** Younger ones may belong to a command that is just being started. */
 const STALE_AFTER_MS = 60_000;
+/**
+ * Not the number alone: it is used again, in a container by every server, and what is left of a command of the one before
+ * would be stopped by killing a command of this one.
+ */
+const OWN = `cognition-${process.pid}-${randomBytes(4).toString("hex")}`;
 let serial = 0;
 
 /**
@@ -57,7 +63,7 @@ export function findCgroups({ proc = "/proc/self" }: CgroupOptions = {}): Cgroup
 function createCgroup(parents: ReadonlyMap<Controller, string>, limits: CgroupLimits): Cgroup | undefined {
   const wanted = CONTROLLERS.filter((name) => limitOf(name, limits) !== undefined && parents.has(name));
   if (wanted.length === 0) return undefined;
-  const name = `cognition-${process.pid}-${++serial}`;
+  const name = `${OWN}-${++serial}`;
   const folders = [...new Set(wanted.map((controller) => join(parents.get(controller) ?? "", name)))];
   const made: string[] = [];
   try {
@@ -125,7 +131,7 @@ function findFolders(proc: string): Map<Controller, string> {
 }
 
 function canCreate(parent: string, controller: Controller): boolean {
-  const probe = join(parent, `cognition-${process.pid}-probe`);
+  const probe = join(parent, `${OWN}-probe`);
   try {
     mkdirSync(probe);
   } catch {
@@ -179,8 +185,7 @@ function tryRemove(folder: string): boolean {
 /** A server that was killed leaves the groups of its commands behind. Those with members are left alone. */
 function removeStale(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const owner = /^cognition-(\d+)-/.exec(name)?.[1];
-    if (!owner || Number(owner) === process.pid) continue;
+    if (!/^cognition-\d+-/.test(name) || name.startsWith(OWN)) continue;
     const folder = join(parent, name);
     const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > STALE_AFTER_MS && readMembers(folder).length === 0) tryRemove(folder);
