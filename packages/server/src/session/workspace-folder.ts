@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { mkdir, realpath, rm } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { AppError, type Session } from "@cognition/contract";
@@ -41,6 +41,7 @@ export async function makeFolder(
 ): Promise<string> {
   const folder = workspaceOf(root, session);
   const made = makeFolders(folder);
+  if (ownsFolder(session)) keepOpen(folder);
   if (made === undefined || (await storage.getSession(session.id))) return folder;
   if (ownsFolder(session)) await rm(folder, { recursive: true, force: true });
   throw sessionNotFound(session.id);
@@ -51,6 +52,21 @@ function makeFolders(folder: string): string | undefined {
     return mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw hasCode(error, "EEXIST", "ENOTDIR") ? noFolder(folder) : error;
+  }
+}
+
+/**
+ * A command may have closed the session's own folder to its owner (`chmod -R 644 .`): no later one could start there, to
+ * take it back. For root it is open whatever its mode says.
+ */
+export function keepOpen(folder: string): void {
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & 0o700) === 0o700) return;
+  try {
+    chmodSync(folder, (mode & 0o7777) | 0o700);
+  } catch (error) {
+    // It is somebody else's by now, and what is done in it tells what it may not.
+    if (!hasCode(error, "EPERM", "ENOENT")) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolder } from "../../src/session/workspace-folder.ts";
 import { contentsOf } from "./folder-contents.ts";
 import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
 
@@ -62,6 +63,22 @@ describe("folders that a command has closed to their owner", () => {
     await moveTo(opened, session, before.snapshot);
     expect(contentsOf(folder)).toEqual(before.files);
     expect(modeOf(join(folder, "shut"))).toBe(0o755);
+  });
+
+  it("are opened where it is the session's own, or nothing could be done in it any more", async () => {
+    const { workspaces, storage, root, start } = opened;
+    const { session, lease, folder } = await start();
+    writeFileSync(join(folder, "a"), "one");
+    const run = await workspaces.begin(session, lease);
+    chmodSync(folder, 0);
+    await workspaces.begin(session, lease);
+    expect([modeOf(folder), contentsOf(folder)]).toEqual([0o700, { a: expect.any(String) }]);
+    chmodSync(folder, 0o644);
+    await makeFolder(storage, root, session);
+    expect(modeOf(folder)).toBe(0o744);
+    chmodSync(folder, 0);
+    await moveTo(opened, session, run.snapshot_id);
+    expect(modeOf(folder)).toBe(0o700);
   });
 
   it("go with their session", async () => {

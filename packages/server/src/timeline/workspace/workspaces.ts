@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { type FileChange, isAppError, type Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { hasCode } from "../../file/error-text.ts";
-import { noFolder, ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
+import { keepOpen, noFolder, ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { createFolderMarkers } from "./folder-marker.ts";
@@ -72,7 +72,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const { turn } = parts;
   const inTurn = <T>(session: Folder, work: (folder: string) => Promise<T>): Promise<T> => {
     const folder = workspaceOf(root, session);
-    return turn(folder, () => work(folder));
+    return turn(folder, () => {
+      if (ownsFolder(session)) keepOpen(folder);
+      return work(folder);
+    });
   };
 
   return {
