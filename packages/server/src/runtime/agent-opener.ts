@@ -39,7 +39,7 @@ export interface AgentOpenerOptions {
   agents: AgentRegistry;
   models: ModelRegistry;
   sandboxes: Sandboxes;
-  tools: Pick<ToolRegistry, "known" | "list">;
+  tools: Pick<ToolRegistry, "ask" | "known" | "list">;
   skills: Pick<SkillFiles, "refresh" | "read" | "list">;
   middleware: ReadonlyMap<string, NamedMiddleware>;
   /** Users' own graphs, by the name of their agent. */
@@ -59,13 +59,13 @@ export function createAgentOpener(
   const graphs = new Map<string, Promise<AgentGraph>>();
   const shared = createSharedLooks();
 
-  /** All that is read from files, once for all runs that begin together. */
+  /** All that is read from files and asked of MCP servers, once for all runs that begin together. */
   async function look(revision: string | null, name: string, scopes: Scope): Promise<AgentFiles> {
-    const [agent, { version }] = await Promise.all([
-      revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes),
+    const agent = await (revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes));
+    // Before the version is read: a graph that is kept would never learn that a server is back, or has other tools.
+    if (agent.definition.source !== "graph") await options.tools.ask(wantedTools(treeOf(agent)));
+    const [{ version }, memory, { skills }] = await Promise.all([
       options.tools.known(),
-    ]);
-    const [memory, { skills }] = await Promise.all([
       readMemoryFiles(options.workspace_root, agent.definition.memory),
       options.skills.refresh(),
     ]);
@@ -165,7 +165,6 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
   for (const [at, selection] of wanted.models.entries()) {
     models.set(tree[at]?.name ?? "", await options.models.createModel(selection));
   }
-  // First, since an MCP server's tools are known once it has listed them, and not before.
   const tools = await options.tools.list(wantedTools(tree));
   const [{ tools: known }, store] = await Promise.all([options.tools.known(), options.storeFor(session.scopes)]);
   const shared: SharedParts = {

@@ -21,9 +21,11 @@ export interface ToolRegistry {
   /** The same object as before, if nothing has changed. */
   known(): Promise<KnownTools>;
   /**
-   * The tools that can run: built-in ones, those of files and of MCP servers. With `names`, only servers that could have
-   * one of them are asked. A server that fails is left out and reported.
+   * Asks the MCP servers that could have one of `names`, all of them without: what is known of them is then what there is
+   * now. One that was lost is connected again; one that fails is left out and reported.
    */
+  ask(names?: readonly string[] | null): Promise<void>;
+  /** The tools that can run: built-in ones, those of files, and those of the servers that `ask` would ask. */
   list(names?: readonly string[] | null): Promise<RegisteredTool[]>;
   /** What is wrong with files and servers now. */
   problems(): Promise<Problem[]>;
@@ -82,12 +84,19 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
   });
   const look = async () => settleKnown(await files?.refresh(), ...servers.map((server) => server.known()));
 
+  async function askServers(names?: readonly string[] | null): Promise<RegisteredTool[]> {
+    const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
+    const answers = await Promise.allSettled(wanted.map((server) => server.tools()));
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  }
+
   return {
     known: async () => (await look()).known,
+    async ask(names) {
+      await askServers(names);
+    },
     async list(names) {
-      const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
-      const answers = await Promise.allSettled(wanted.map((server) => server.tools()));
-      const mcp = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      const mcp = await askServers(names);
       return settle(await files?.refresh(), mcp).accepted;
     },
     async problems() {

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { addTestTools } from "./mcp-test-tools.ts";
@@ -8,7 +8,8 @@ const journal = process.env["JOURNAL"];
 const note = (line: string) => journal && appendFileSync(journal, `${line}\n`);
 
 process.stderr.write("hello from stderr\n");
-if (process.env["DIE_AT_START"]) {
+const needed = process.env["NEEDS_FILE"];
+if (process.env["DIE_AT_START"] || (needed && !existsSync(needed))) {
   process.stderr.write("no database configured\n");
   process.exit(3);
 }
@@ -19,5 +20,9 @@ if (process.env["STUBBORN"]) {
 
 const server = new McpServer({ name: "test", version: "1.0.0" });
 addTestTools(server, (line) => note(line));
+server.registerTool("learn", { inputSchema: {} }, () => {
+  server.registerTool("learnt", { inputSchema: {} }, () => ({ content: [{ type: "text", text: "as I was taught" }] }));
+  return { content: [{ type: "text", text: "a new tool" }] };
+});
 note(`started ${process.pid}`);
 await server.connect(new StdioServerTransport());

@@ -1,0 +1,39 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
+import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { defaultConfig } from "../../src/config.ts";
+import { type Started, say, startRuntime } from "./started-runtime.ts";
+
+const CHILD = join(import.meta.dirname, "..", "children", "mcp-stdio-server.ts");
+
+afterEach(() => vi.restoreAllMocks());
+
+async function startWith(env: Record<string, string>): Promise<Started> {
+  const config = defaultConfig();
+  const server = { name: "test", command: process.execPath, args: [CHILD], env };
+  const mcp = [{ ...server, connect_timeout_ms: 50_000, call_timeout_ms: 20_000 }];
+  return startRuntime({ config: { ...config, tools: { ...config.tools, mcp } } });
+}
+
+const outputs = async (started: Started, message: string) =>
+  (await say(started, message)).flatMap(({ event, data }) => (event === "tool_result" ? [data["output"]] : []));
+
+it("an agent has the tools that its MCP server says it has by now", async () => {
+  const started = await startWith({});
+  expect(await outputs(started, "Use the test_echo tool with text hello")).toEqual(["hello"]);
+  expect(await outputs(started, "Use the test_learnt tool")).toEqual([]);
+  expect(await outputs(started, "Use the test_learn tool")).toEqual(["a new tool"]);
+  expect(await outputs(started, "Use the test_learnt tool")).toEqual(["as I was taught"]);
+});
+
+it("an agent has the tools of an MCP server that could not be started at first, once half a minute is over", async () => {
+  const folder = createTempDir();
+  const started = await startWith({ NEEDS_FILE: join(folder.path, "database") });
+  expect(await outputs(started, "Use the test_echo tool with text hello")).toEqual([]);
+  writeFileSync(join(folder.path, "database"), "");
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + 31_000);
+  expect(await outputs(started, "Use the test_echo tool with text hello")).toEqual(["hello"]);
+  folder.remove();
+});
