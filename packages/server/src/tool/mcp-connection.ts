@@ -1,12 +1,13 @@
 import { AppError } from "@cognition/contract";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { messageOf } from "../file/error-text.ts";
 import { VERSION } from "../version.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
+import { createStdioTransport } from "./mcp-stdio.ts";
 import { createTail } from "./tail.ts";
 
 /** Servers page their lists; one that never ends must not be followed for ever. */
@@ -28,15 +29,14 @@ export interface McpConnection {
   tools(): Promise<ListedTools>;
   /** The end of what the process wrote to stderr. */
   log(): string;
-  /** Ends the process, by force if it does not want to. */
+  /** Ends the process and what it started, by force if it does not want to. */
   close(): Promise<void>;
 }
 
 /** Connects, or throws `tool_failed` naming the server, with what it said; a process that it started is ended then. */
 export async function openMcpConnection(config: McpServerConfig, cwd: string): Promise<McpConnection> {
   const tail = createTail();
-  const transport = await createTransport(config, cwd);
-  if (transport instanceof StdioClientTransport) transport.stderr?.on("data", tail.write);
+  const transport = config.url === undefined ? stdioTransport(config, cwd, tail.write) : await httpTransport(config);
   const client = new Client({ name: "cognition", version: VERSION });
   let open = true;
   let listed: Promise<ListedTools> | undefined;
@@ -49,7 +49,7 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
 
   async function close(): Promise<void> {
     open = false;
-    if (!(transport instanceof StdioClientTransport)) await sayGoodbye(transport);
+    if ("terminateSession" in transport) await sayGoodbye(transport);
     await client.close();
     await transport.close();
   }
@@ -76,19 +76,18 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
   };
 }
 
-async function createTransport(
-  config: McpServerConfig,
-  cwd: string,
-): Promise<StdioClientTransport | StreamableHTTPClientTransport> {
-  const { command, args = [], env, url, headers } = config;
-  if (url !== undefined) {
-    // Only for whoever has such a server: it brings a parser of event streams and an OAuth client.
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-    return new StreamableHTTPClientTransport(new URL(url), { ...(headers && { requestInit: { headers } }) });
-  }
-  // Of this process's environment the server sees only what any program needs (PATH, HOME …), never its keys.
-  const given = { cwd: config.cwd ?? cwd, ...(env && { env }) };
-  return new StdioClientTransport({ command: command ?? "", args, stderr: "pipe", ...given });
+function stdioTransport(
+  { command = "", args = [], env = {}, cwd }: McpServerConfig,
+  folder: string,
+  onLog: (chunk: Buffer) => void,
+): Transport {
+  return createStdioTransport({ command, args, env, cwd: cwd ?? folder, onLog });
+}
+
+async function httpTransport({ url = "", headers }: McpServerConfig): Promise<StreamableHTTPClientTransport> {
+  // Only for whoever has such a server: it brings a parser of event streams and an OAuth client.
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  return new StreamableHTTPClientTransport(new URL(url), { ...(headers && { requestInit: { headers } }) });
 }
 
 /** Each tool is looked at by itself: by the SDK's own schema of the list, one odd tool would cost all the others. */

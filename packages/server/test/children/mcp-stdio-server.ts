@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { appendFileSync, existsSync } from "node:fs";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -13,6 +14,8 @@ if (process.env["DIE_AT_START"] || (needed && !existsSync(needed))) {
   process.stderr.write("no database configured\n");
   process.exit(3);
 }
+// As a pool of connections does: the end of stdin is then not the end.
+if (process.env["BUSY"]) setInterval(() => undefined, 1000);
 if (process.env["STUBBORN"]) {
   process.on("SIGTERM", () => note("ignored SIGTERM"));
   setInterval(() => undefined, 1000);
@@ -20,6 +23,11 @@ if (process.env["STUBBORN"]) {
 
 const server = new McpServer({ name: "test", version: "1.0.0" });
 addTestTools(server, (line) => note(line));
+server.registerTool("fork", { inputSchema: {} }, () => {
+  const child = spawn("sleep", ["600"], { stdio: "inherit" });
+  note(`forked ${child.pid}`);
+  return { content: [{ type: "text", text: "forked" }] };
+});
 server.registerTool("learn", { inputSchema: {} }, () => {
   server.registerTool("learnt", { inputSchema: {} }, () => ({ content: [{ type: "text", text: "as I was taught" }] }));
   return { content: [{ type: "text", text: "a new tool" }] };

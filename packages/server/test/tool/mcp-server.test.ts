@@ -220,6 +220,30 @@ describe("a server over stdio", () => {
     await until("its end", () => !isAlive(pid));
     await expect(server.tools()).rejects.toMatchObject({ code: "draining" });
   });
+
+  it("closing: a process that a script started as the server ends with the script", async () => {
+    const server = stdio({ command: "sh", args: ["-c", `"${process.execPath}" "${CHILD}"; true`] }, { BUSY: "1" });
+    await server.tools();
+    const pid = Number(journal()[0]?.split(" ")[1]);
+    await server.close();
+    await until("its end", () => !isAlive(pid));
+  });
+
+  it("that dies leaves nothing behind of what it started", async () => {
+    const server = stdio();
+    await call(server, "test_fork");
+    const pid = Number(/^forked (\d+)$/m.exec(journal().join("\n"))?.[1]);
+    expect(isAlive(pid)).toBe(true);
+    await expect(call(server, "test_die_writing")).rejects.toMatchObject({ code: "outcome_unknown" });
+    await until("the end of its child", () => !isAlive(pid));
+  });
+
+  it("leads a process group of its own: a Ctrl-C at our terminal does not end it in the middle of a call", async () => {
+    const server = stdio();
+    await server.tools();
+    const pid = Number(journal()[0]?.split(" ")[1]);
+    expect(isAlive(-pid)).toBe(true);
+  });
 });
 
 function isAlive(pid: number): boolean {
