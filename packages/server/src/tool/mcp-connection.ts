@@ -6,6 +6,7 @@ import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from "@model
 import { z } from "zod";
 import { messageOf } from "../file/error-text.ts";
 import { VERSION } from "../version.ts";
+import { limitText } from "./limit-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { createStdioTransport } from "./mcp-stdio.ts";
 import { createTail } from "./tail.ts";
@@ -14,6 +15,8 @@ import { createTail } from "./tail.ts";
 const MAX_PAGES = 100;
 /** Ending a session is a courtesy to the server, which may be gone. */
 const GOODBYE_MS = 1000;
+const MAX_REASON_BYTES = 2000;
+const SDK_WORDS = /^Streamable HTTP error: (Error POSTing to endpoint: )?/;
 
 export interface ListedTools {
   readonly tools: readonly Tool[];
@@ -121,6 +124,19 @@ export function describeIssues({ issues }: Pick<z.ZodError, "issues">): string {
   return issues.map(({ path, message }) => `${path.map(String).join(".") || "all of it"}: ${message}`).join("; ");
 }
 
+/** What an answer of HTTP was refused with. The protocol's own codes are negative. */
+export function httpStatus(error: unknown): number | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "number" && code > 0 ? code : undefined;
+}
+
+/** Why a request failed. The SDK's own words have the whole page of a gateway in them, and leave out its status. */
+export function reasonOf(error: unknown): string {
+  const status = httpStatus(error);
+  const text = limitText(messageOf(error).replace(SDK_WORDS, ""), MAX_REASON_BYTES);
+  return status === undefined ? text : `it answered ${[`HTTP ${status}`, text].filter(Boolean).join(": ")}`;
+}
+
 async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, GOODBYE_MS);
@@ -130,8 +146,9 @@ async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<voi
 }
 
 function startFailed({ name, command, url }: McpServerConfig, cause: unknown, log: string): AppError {
-  const reason = messageOf(cause);
   const said = log === "" ? "" : `\nIt wrote: ${log}`;
-  const message = `MCP server ${name} (${command ?? url}) did not start: ${reason}${said}`;
+  // The rest of an address often holds a key.
+  const where = url === undefined ? command : new URL(url).host;
+  const message = `MCP server ${name} (${where}) did not start: ${reasonOf(cause)}${said}`;
   return new AppError("tool_failed", message, { cause, details: { server: name } });
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
-import { hasCode, messageOf } from "../file/error-text.ts";
+import { hasCode } from "../file/error-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { describeIssues, type ListedTools, type McpConnection } from "./mcp-connection.ts";
+import { describeIssues, httpStatus, type ListedTools, type McpConnection, reasonOf } from "./mcp-connection.ts";
 import { createMcpConnector } from "./mcp-connector.ts";
 import { toToolOutput } from "./mcp-result.ts";
 import type { OnCrash, RegisteredTool, ToolContext, ToolEffect, ToolOutput } from "./tool.ts";
@@ -222,17 +222,13 @@ function isForgotten(error: Error): boolean {
   return status === 404 || (status === 400 && /session/i.test(error.message));
 }
 
-/** What an answer of HTTP was refused with. The protocol's own codes are negative. */
-function httpStatus(error: unknown): number | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "number" && code > 0 ? code : undefined;
-}
-
 /** Sent, or about to be, and no answer will come. */
 function isLost(error: unknown, { isOpen }: McpConnection): boolean {
   // Servers use the SDK's code for a closed connection as one for any error of their own.
   if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed && !isOpen();
-  return httpStatus(error) === undefined && !isUnreadable(error);
+  const status = httpStatus(error);
+  // A gateway that gave up waiting, or a server that failed on its way: the call may have been done.
+  return (status === undefined || status >= 500) && !isUnreadable(error);
 }
 
 /** The answer came, and is none by the SDK's schema. */
@@ -251,7 +247,7 @@ interface FailedCall {
 function callFailed({ config, tool, on_crash, open, lost }: FailedCall, cause: unknown): AppError {
   const where = `${tool.name} of MCP server ${config.name}`;
   const what = whatBecame(config, cause, lost);
-  if (what === undefined) return new AppError("tool_failed", `${where} failed: ${messageOf(cause)}`, { cause });
+  if (what === undefined) return new AppError("tool_failed", `${where} failed: ${reasonOf(cause)}`, { cause });
   const log = open.log();
   const said = log === "" ? "" : `\nThe server wrote: ${log}`;
   if (on_crash === "retry") return new AppError("tool_failed", `${where} ${what}${said}`, { cause });
@@ -264,11 +260,11 @@ function whatBecame({ call_timeout_ms }: McpServerConfig, cause: unknown, lost: 
   if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout)
     return `did not answer within ${call_timeout_ms} ms`;
   if (isUnreadable(cause)) return `answered in a form that can't be read (${describeIssues(cause)})`;
-  return lost ? `broke off (${messageOf(cause)})` : undefined;
+  return lost ? `broke off (${reasonOf(cause)})` : undefined;
 }
 
 function listFailed({ name }: McpServerConfig, cause: unknown): AppError {
-  const reason = isUnreadable(cause) ? describeIssues(cause) : messageOf(cause);
+  const reason = isUnreadable(cause) ? describeIssues(cause) : reasonOf(cause);
   return new AppError("tool_failed", `MCP server ${name} did not list its tools: ${reason}`, {
     cause,
     details: { server: name },

@@ -31,6 +31,7 @@ async function startHttpServer({ unknownSession = 404 } = {}) {
   const seen: (string | undefined)[] = [];
   const notes: string[] = [];
   let hangsUp = false;
+  let refusal: { status: number; text: string } | undefined;
   const lingering = Promise.withResolvers<void>();
   async function open() {
     const transport = new StreamableHTTPServerTransport({
@@ -57,6 +58,12 @@ async function startHttpServer({ unknownSession = 404 } = {}) {
       req.socket.destroy();
       return;
     }
+    if (refusal) {
+      const { status, text } = refusal;
+      refusal = undefined;
+      res.writeHead(status).end(text);
+      return;
+    }
     const id = req.headers["mcp-session-id"] as string | undefined;
     const known = id === undefined ? await open() : sessions.get(id);
     if (known) await known.handleRequest(req, res);
@@ -72,7 +79,11 @@ async function startHttpServer({ unknownSession = 404 } = {}) {
   const hangUpOnce = () => {
     hangsUp = true;
   };
-  return { url, close: () => server.close(), sessions, seen, notes, addTool, hangUpOnce, endLinger: lingering.resolve };
+  const refuseOnce = (status: number, text: string) => {
+    refusal = { status, text };
+  };
+  const close = () => server.close();
+  return { url, close, sessions, seen, notes, addTool, hangUpOnce, refuseOnce, endLinger: lingering.resolve };
 }
 
 function addExtra(server: McpServer, name: string): void {
@@ -194,6 +205,34 @@ describe("an MCP server over HTTP", () => {
     endLinger();
     expect(await client.next()).toEqual({ value: { output: "at last" } });
     expect([...sessions.keys()]).toEqual([session]);
+  });
+
+  it("whose gateway gives up on a call leaves it unknown; one that may be repeated is", async () => {
+    const { url, refuseOnce } = await startHttpServer();
+    const client = startClient({ url });
+    await client.ask({ do: "list" });
+    refuseOnce(504, `<html>${"Gateway Time-out ".repeat(1000)}`);
+    const { error } = (await client.call("web_order", { item: "tea" })) as { error: { code: string; message: string } };
+    expect(error).toMatchObject({
+      code: "outcome_unknown",
+      message: expect.stringMatching(/broke off \(it answered HTTP 504: <html>Gateway Time-out .*cut off/s),
+    });
+    expect(error.message.length).toBeLessThan(2500);
+    refuseOnce(502, "");
+    expect(await client.call("web_echo", { text: "again" })).toEqual({ value: { output: "again" } });
+    refuseOnce(403, "");
+    expect(await client.call("web_order", { item: "tea" })).toEqual({
+      error: { code: "tool_failed", message: "order of MCP server web failed: it answered HTTP 403" },
+    });
+  });
+
+  it("that refuses the key is told with its status, and without the key that is in its address", async () => {
+    const other = await startWebServer((_req, res) => res.writeHead(401).end());
+    web.push(other);
+    const { host } = new URL(other.url);
+    expect(await startClient({ url: `${other.url}/secret/mcp?key=secret` }).ask({ do: "list" })).toEqual({
+      error: { code: "tool_failed", message: `MCP server web (${host}) did not start: it answered HTTP 401` },
+    });
   });
 
   it("that does not speak the protocol is an error that names it", async () => {
