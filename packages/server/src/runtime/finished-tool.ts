@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { ContentBlock, isJsonObject } from "@cognition/contract";
 import { serialize } from "@cognition/thread";
+import { readMedia } from "../model/media.ts";
 import { limitContent } from "../tool/limit-text.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 import { jsonCopy } from "./json-copy.ts";
@@ -44,7 +45,17 @@ function isContent(value: unknown): value is string | ContentBlock[] {
 
 function keptContent(content: string | ContentBlock[]): string | ContentBlock[] {
   const kept = typeof content === "string" || canBeKept(content) ? content : asText(content);
-  return limitContent(kept, MAX_OUTPUT_BYTES);
+  const limited = limitContent(kept, MAX_OUTPUT_BYTES);
+  return typeof limited === "string" ? limited : limited.map(smallEnough);
+}
+
+/** A picture that a provider finds too large it refuses with every later request of the thread. */
+function smallEnough(block: ContentBlock): ContentBlock {
+  const { kind, mime, data = "" } = readMedia(block) ?? {};
+  if (data.length <= MAX_OUTPUT_BYTES) return block;
+  const what = mime === undefined ? kind : `${kind} (${mime})`;
+  const text = `(left out: one ${what} of ${data.length} bytes in base64, of which a thread takes ${MAX_OUTPUT_BYTES})`;
+  return { type: "text", text };
 }
 
 function canBeKept(value: unknown): boolean {

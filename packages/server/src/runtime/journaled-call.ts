@@ -7,9 +7,11 @@ import { ToolInvocationError } from "langchain";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { messageOf } from "../file/error-text.ts";
 import { retryStorage } from "../run/retry-storage.ts";
+import { limitText } from "../tool/limit-text.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { beginCall } from "./begin-call.ts";
 import { decideCall } from "./decide-call.ts";
+import { MAX_OUTPUT_BYTES } from "./finished-tool.ts";
 import { about, type Caller, tellResult } from "./journal-events.ts";
 import { packResult, unpackResult } from "./journal-result.ts";
 import { type CallScope, callName, inCall, type RunScope } from "./run-scope.ts";
@@ -132,7 +134,7 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     tool_call_id: key.tool_call_id,
     name: call.name,
     status: "error",
-    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${reasonOf(error)}`,
+    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${limitText(reasonOf(error), MAX_OUTPUT_BYTES)}`,
   });
   const end = { outcome, result: packResult(message, null) } as const;
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));

@@ -8,7 +8,7 @@ import { messageOf } from "../file/error-text.ts";
 import { VERSION } from "../version.ts";
 import { limitText } from "./limit-text.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { createStdioTransport } from "./mcp-stdio.ts";
+import { createStdioTransport, type StdioServer } from "./mcp-stdio.ts";
 import { createTail } from "./tail.ts";
 
 /** Servers page their lists; one that never ends must not be followed for ever. */
@@ -32,6 +32,8 @@ export interface McpConnection {
   tools(): Promise<ListedTools>;
   /** The end of what the process wrote to stderr. */
   log(): string;
+  /** Why this side ended it, if it did. */
+  fault(): string | undefined;
   /** Ends the process and what it started, by force if it does not want to. */
   close(): Promise<void>;
 }
@@ -39,7 +41,14 @@ export interface McpConnection {
 /** Connects, or throws `tool_failed` naming the server, with what it said; a process that it started is ended then. */
 export async function openMcpConnection(config: McpServerConfig, cwd: string): Promise<McpConnection> {
   const tail = createTail();
-  const transport = config.url === undefined ? stdioTransport(config, cwd, tail.write) : await httpTransport(config);
+  let fault: string | undefined;
+  const onFault = (reason: string) => {
+    fault = reason;
+  };
+  const transport =
+    config.url === undefined
+      ? stdioTransport(config, cwd, { onLog: tail.write, onFault })
+      : await httpTransport(config);
   const client = new Client({ name: "cognition", version: VERSION });
   let open = true;
   let listed: Promise<ListedTools> | undefined;
@@ -75,6 +84,7 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
       return listed;
     },
     log: tail.text,
+    fault: () => fault,
     close,
   };
 }
@@ -82,9 +92,9 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
 function stdioTransport(
   { command = "", args = [], env = {}, cwd }: McpServerConfig,
   folder: string,
-  onLog: (chunk: Buffer) => void,
+  told: Pick<StdioServer, "onLog" | "onFault">,
 ): Transport {
-  return createStdioTransport({ command, args, env, cwd: cwd ?? folder, onLog });
+  return createStdioTransport({ command, args, env, cwd: cwd ?? folder, ...told });
 }
 
 async function httpTransport({ url = "", headers }: McpServerConfig): Promise<StreamableHTTPClientTransport> {

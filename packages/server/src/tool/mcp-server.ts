@@ -246,7 +246,7 @@ interface FailedCall {
 
 function callFailed({ config, tool, on_crash, open, lost }: FailedCall, cause: unknown): AppError {
   const where = `${tool.name} of MCP server ${config.name}`;
-  const what = whatBecame(config, cause, lost);
+  const what = whatBecame({ config, open, lost }, cause);
   if (what === undefined) return new AppError("tool_failed", `${where} failed: ${reasonOf(cause)}`, { cause });
   const log = open.log();
   const said = log === "" ? "" : `\nThe server wrote: ${log}`;
@@ -256,11 +256,11 @@ function callFailed({ config, tool, on_crash, open, lost }: FailedCall, cause: u
 }
 
 /** Of a call whose end nobody has read; undefined where the server itself said that it failed. */
-function whatBecame({ call_timeout_ms }: McpServerConfig, cause: unknown, lost: boolean): string | undefined {
+function whatBecame({ config, open, lost }: Pick<FailedCall, "config" | "open" | "lost">, cause: unknown) {
   if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout)
-    return `did not answer within ${call_timeout_ms} ms`;
+    return `did not answer within ${config.call_timeout_ms} ms`;
   if (isUnreadable(cause)) return `answered in a form that can't be read (${describeIssues(cause)})`;
-  return lost ? `broke off (${reasonOf(cause)})` : undefined;
+  return lost ? `broke off (${open.fault() ?? reasonOf(cause)})` : undefined;
 }
 
 function listFailed({ name }: McpServerConfig, cause: unknown): AppError {

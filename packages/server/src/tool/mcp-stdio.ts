@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { getDefaultEnvironment } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { createProcessTree } from "../sandbox/process/process-tree.ts";
 
@@ -20,6 +20,8 @@ export interface StdioServer {
   readonly cwd: string;
   /** Told what it writes to stderr. */
   readonly onLog: (chunk: Buffer) => void;
+  /** Told why it is ended from this side, in the middle of its work. */
+  readonly onFault: (reason: string) => void;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface StdioServer {
  * Ctrl-C at our terminal does not end it in the middle of a call. The SDK's own transport knows only the process itself. Of
  * this process's environment the server sees only what any program needs (PATH, HOME …), never its keys.
  */
-export function createStdioTransport({ command, args, env, cwd, onLog }: StdioServer): Transport {
+export function createStdioTransport({ command, args, env, cwd, onLog, onFault }: StdioServer): Transport {
   const messages = new ReadBuffer();
   let child: ChildProcessWithoutNullStreams | undefined;
   let end: (() => Promise<void>) | undefined;
@@ -58,8 +60,8 @@ export function createStdioTransport({ command, args, env, cwd, onLog }: StdioSe
   function read(chunk: Buffer): void {
     try {
       messages.append(chunk);
-    } catch (error) {
-      tell(error as Error);
+    } catch {
+      onFault(`it gave an answer of more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE} bytes`);
       void end?.();
       return;
     }

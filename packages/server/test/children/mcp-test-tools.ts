@@ -29,6 +29,7 @@ export function addTestTools(server: McpServer, note: (line: string) => void): v
     content: [],
     structuredContent: { celsius: 21 },
   }));
+  server.registerTool("flood", { inputSchema: {} }, () => text("x".repeat(11 * 1024 * 1024)));
   server.registerTool("env", { inputSchema: {} }, () => text(Object.keys(process.env).join(",")));
   server.registerTool("wait", { inputSchema: {} }, async (_args, { signal, sendNotification, _meta }) => {
     note("waiting");

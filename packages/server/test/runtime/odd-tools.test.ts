@@ -183,6 +183,25 @@ it.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   },
 );
 
+it("of an error that is longer than any model reads, the beginning is told", async () => {
+  const started = await startWith(() => {
+    throw new Error("y".repeat(MAX_OUTPUT_BYTES + 1));
+  });
+  const [result] = dataOf(await say(started, "Go"), "tool_result");
+  expect(result).toMatchObject({ outcome: "error", output: expect.stringMatching(/^odd failed: yyy/) });
+  expect(String(result?.["output"])).toMatch(/cut off: 4194304 of 4194305 bytes are shown\)$/);
+});
+
+it("a picture that is too large for providers is left out, and the model told so", async () => {
+  const picture = (size: number) => ({ type: "image", mimeType: "image/png", data: "A".repeat(size) });
+  const started = await startWith(() => [picture(4), picture(MAX_OUTPUT_BYTES + 4)]);
+  const [result] = dataOf(await say(started, "Go"), "tool_result");
+  expect(result).toMatchObject({
+    outcome: "ok",
+    output: expect.stringMatching(/left out: one image \(image\/png\) of/),
+  });
+});
+
 it("a tool that does not know what became of its work is recorded as unknown, not as failed", async () => {
   const started = await startWith(() => {
     throw new AppError("outcome_unknown", "The server broke off. Nobody knows whether it took effect.");

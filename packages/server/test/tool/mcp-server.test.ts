@@ -229,6 +229,17 @@ describe("a server over stdio", () => {
     await until("its end", () => !isAlive(pid));
   });
 
+  it("that gives more than can be read is ended, with the reason told, and started again for the next call", async () => {
+    const server = stdio();
+    await expect(call(server, "test_flood")).rejects.toMatchObject({
+      code: "outcome_unknown",
+      message: expect.stringContaining(
+        "flood of MCP server test broke off (it gave an answer of more than 10485760 bytes)",
+      ),
+    });
+    expect(await call(server, "test_echo", { text: "again" })).toEqual({ output: "again" });
+  });
+
   it("that dies leaves nothing behind of what it started", async () => {
     const server = stdio();
     await call(server, "test_fork");
