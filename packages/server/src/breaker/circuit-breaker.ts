@@ -57,7 +57,8 @@ export function createCircuitBreaker({ name, explain, now, settings, onChange }:
   const count = { total: 0, failed: 0, consecutive: 0, trials: 0, successes: 0 };
   let openUntil: number | undefined;
   let halfOpen = false;
-  // A call that was let through before the state changed must not be counted as a trial of the new state.
+  // A call that was let through before the state changed says nothing of the new one: neither is it a trial of it, nor may a
+  // late success make an open breaker tell of no failures.
   let generation = 0;
 
   const current = (): CircuitState => {
@@ -87,12 +88,10 @@ export function createCircuitBreaker({ name, explain, now, settings, onChange }:
   };
 
   const settle = (outcome: CallOutcome, begun: number) => {
-    if (outcome === "success") count.consecutive = 0;
-    if (outcome === "failure") {
-      count.failed++;
-      count.consecutive++;
-    }
+    if (outcome === "failure") count.failed++;
     if (begun !== generation) return;
+    if (outcome === "success") count.consecutive = 0;
+    if (outcome === "failure") count.consecutive++;
     if (halfOpen) return settleTrial(outcome);
     if (outcome === "failure" && count.consecutive >= failureThreshold) open();
   };

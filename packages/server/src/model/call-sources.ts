@@ -58,7 +58,9 @@ export async function* callSources(sources: readonly ModelSource[], call: Call):
       if (!result.failure) return;
       if (!result.given && (await mayRetry(source, call, attempt, result.failure))) continue;
       failed.push({ source, failure: result.failure, attempts: attempt + 1 });
-      if (result.given || !result.failure.elsewhere) throw explainFailure(failed, result.given);
+      // What a fallback refuses may be its own fault: its model is another one, with less room, or gone.
+      const mayGoOn = result.failure.elsewhere || failed.length > 1;
+      if (result.given || !mayGoOn) throw explainFailure(failed, result.given);
       break;
     }
   }

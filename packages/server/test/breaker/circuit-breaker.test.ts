@@ -29,6 +29,19 @@ describe("the circuit breaker", () => {
     expect(b.state().total_calls).toBe(10);
   });
 
+  test("tells what opened it, whatever comes of calls from before", () => {
+    const b = breaker();
+    const late = [b.acquire(), b.acquire()];
+    b.times(5, "failure");
+    late[0]?.("success");
+    expect(b.state()).toMatchObject({ state: "open", consecutive_failures: 5 });
+    expect(() => b.acquire()).toThrow("5 in 60 s");
+    b.pass(60_000);
+    b.times(3, "success");
+    late[1]?.("failure");
+    expect(b.state()).toMatchObject({ state: "closed", failed_calls: 6, consecutive_failures: 0 });
+  });
+
   test("ignores what says nothing about the provider", () => {
     const b = breaker();
     b.times(4, "failure");

@@ -65,6 +65,24 @@ describe("fallback", () => {
     expect(two.requests).toHaveLength(0);
   });
 
+  test.each([
+    ["whose model is gone", anthropic.fails(404, "model: claude-haiku-4-5")],
+    ["with less room", anthropic.overflow],
+  ])("%s is no reason to leave out the next", async (_name, refusal) => {
+    await using three = await openScriptedServer();
+    one.script(openai.fails(503, "overloaded"));
+    two.script(refusal);
+    three.script(openai.says("Here"));
+    const fallbacks = [
+      provider(openai, one.url, { priority: 1, max_retries: 0 }),
+      provider(anthropic, two.url, { priority: 2, max_retries: 0 }),
+      provider(openai, three.url, { id: "third", priority: 3, max_retries: 0 }),
+    ];
+    const reply = await (await modelOf(registry(fallbacks, { fallback: true }))).invoke("hi");
+    expect(reply.text).toBe("Here");
+    expect(originOf(reply)).toMatchObject({ provider_id: "third", fallback_from: ["openai", "anthropic"] });
+  });
+
   test("that fails too is told with both reasons, under the first one's code", async () => {
     one.script(openai.fails(429, "slow down", { "retry-after": "999" }));
     two.script(anthropic.fails(500, "boom"));
