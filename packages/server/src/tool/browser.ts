@@ -63,10 +63,19 @@ async function readable(
   return `${title === "" ? "" : `${title}\n`}${url}\n\n${content}${cut}`;
 }
 
-/** By the header, else by the page's own word, else UTF-8. */
+const BOMS: readonly (readonly [string, RegExp])[] = [
+  ["utf-8", /^\xef\xbb\xbf/],
+  ["utf-16le", /^\xff\xfe/],
+  ["utf-16be", /^\xfe\xff/],
+];
+const DECLARED = /<meta[^>]+charset=["']?([\w-]+)|^\s*<\?xml[^>]+encoding=["']([\w-]+)/i;
+
+/** By its byte order mark, as browsers do, else by the header, else by the page's own word, else UTF-8. */
 function decode(body: Uint8Array, type: string): string {
-  const start = new TextDecoder("latin1").decode(body.subarray(0, 1024));
-  const label = /charset="?([\w-]+)/i.exec(type)?.[1] ?? /<meta[^>]+charset=["']?([\w-]+)/i.exec(start)?.[1] ?? "utf-8";
+  const start = Buffer.from(body.subarray(0, 1024)).toString("latin1");
+  const [, meta, xml] = DECLARED.exec(start) ?? [];
+  const marked = BOMS.find(([, mark]) => mark.test(start))?.[0];
+  const label = marked ?? /charset="?([\w-]+)/i.exec(type)?.[1] ?? meta ?? xml ?? "utf-8";
   try {
     return new TextDecoder(label).decode(body);
   } catch {

@@ -94,6 +94,19 @@ describe("browser", () => {
     expect(await call("browser", { url: latin })).toBe("é");
   });
 
+  it.each([
+    [
+      "an XML declaration",
+      "application/xml",
+      Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', "latin1"),
+    ],
+    ["a byte order mark", "text/plain; charset=utf-8", Buffer.from("\ufeff<a>é</a>", "utf16le")],
+    ["a byte order mark of UTF-8", "text/plain; charset=iso-8859-1", Buffer.from("\ufeff<a>é</a>")],
+  ])("knows the encoding by %s", async (_name, type, body) => {
+    const url = await serve((_req, res) => res.writeHead(200, { "content-type": type }).end(body));
+    expect(await call("browser", { url })).toContain("<a>é</a>");
+  });
+
   it("refuses what is not text", async () => {
     await expect(call("browser", { url: await html("x", "image/png") })).rejects.toThrow("image/png");
   });
@@ -171,6 +184,21 @@ describe("search", () => {
     expect(await output(call("search", { query: "x" }))).toBe("1. T\n   https://t.example\n   C");
     tools = createBuiltinTools({ fetch, searchProvider: createSearxng({ fetch, baseUrl: await html("<html>") }) });
     await expect(call("search", { query: "x" })).rejects.toThrow("SearXNG");
+  });
+
+  it("can use a SearXNG below a path, and the results that are pages", async () => {
+    const results = [
+      { kvmap: { a: 1 }, url: null },
+      { title: "T", url: "https://t.example", content: "C" },
+    ];
+    const root = await serve((req, res) => {
+      const found = req.url?.startsWith("/searxng/search?q=x&");
+      res.writeHead(found ? 200 : 404).end(JSON.stringify({ results }));
+    });
+    for (const baseUrl of [`${root}/searxng`, `${root}/searxng/`]) {
+      tools = createBuiltinTools({ fetch, searchProvider: createSearxng({ fetch, baseUrl }) });
+      expect(await output(call("search", { query: "x" }))).toBe("1. T\n   https://t.example\n   C");
+    }
   });
 });
 
