@@ -7,6 +7,7 @@ import { z } from "zod";
 import { messageOf } from "../file/error-text.ts";
 import { VERSION } from "../version.ts";
 import { limitText } from "./limit-text.ts";
+import { watchedFetch } from "./mcp-answer-end.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { createStdioTransport, type StdioServer } from "./mcp-stdio.ts";
 import { createTail } from "./tail.ts";
@@ -100,7 +101,8 @@ function stdioTransport(
 async function httpTransport({ url = "", headers }: McpServerConfig): Promise<StreamableHTTPClientTransport> {
   // Only for whoever has such a server: it brings a parser of event streams and an OAuth client.
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-  return new StreamableHTTPClientTransport(new URL(url), { ...(headers && { requestInit: { headers } }) });
+  const given = { fetch: watchedFetch, ...(headers && { requestInit: { headers } }) };
+  return new StreamableHTTPClientTransport(new URL(url), given);
 }
 
 /** Each tool is looked at by itself: by the SDK's own schema of the list, one odd tool would cost all the others. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { hasCode } from "../file/error-text.ts";
+import { BrokenOff, untilAnswerEnds } from "./mcp-answer-end.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { describeIssues, httpStatus, type ListedTools, type McpConnection, reasonOf } from "./mcp-connection.ts";
 import { createMcpConnector } from "./mcp-connector.ts";
@@ -184,15 +185,18 @@ async function send({ client }: McpConnection, config: McpServerConfig, { tool, 
     arguments: args as Record<string, unknown>,
     _meta: { "cognition/idempotency_key": context.idempotency_key },
   };
-  const result = await client.callTool(params, undefined, {
-    // Of its own for each call: the SDK never takes its listener off again.
-    signal: AbortSignal.any([context.signal]),
-    timeout: config.call_timeout_ms,
-    resetTimeoutOnProgress: true,
-    onprogress: ({ message }) => {
-      if (message) context.emit({ event: "tool_output", content: `${message}\n` });
-    },
-  });
+  const result = await untilAnswerEnds(({ signal, onresumptiontoken }) =>
+    client.callTool(params, undefined, {
+      // Of its own for each call: the SDK never takes its listener off again.
+      signal: AbortSignal.any([context.signal, signal]),
+      onresumptiontoken,
+      timeout: config.call_timeout_ms,
+      resetTimeoutOnProgress: true,
+      onprogress: ({ message }) => {
+        if (message) context.emit({ event: "tool_output", content: `${message}\n` });
+      },
+    }),
+  );
   return result as CallToolResult;
 }
 
@@ -224,6 +228,7 @@ function isForgotten(error: Error): boolean {
 
 /** Sent, or about to be, and no answer will come. */
 function isLost(error: unknown, { isOpen }: McpConnection): boolean {
+  if (error instanceof BrokenOff) return true;
   // Servers use the SDK's code for a closed connection as one for any error of their own.
   if (error instanceof McpError) return error.code === ErrorCode.ConnectionClosed && !isOpen();
   const status = httpStatus(error);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -51,7 +52,9 @@ async function startHttpServer({ unknownSession = 404 } = {}) {
     await server.connect(transport as Parameters<McpServer["connect"]>[0]);
     return transport;
   }
+  const answers = new Set<ServerResponse>();
   const server = await startWebServer(async (req, res) => {
+    if (req.method === "POST") answers.add(res.on("close", () => answers.delete(res)));
     seen.push(req.headers["x-key"] as string | undefined);
     if (hangsUp) {
       hangsUp = false;
@@ -83,7 +86,21 @@ async function startHttpServer({ unknownSession = 404 } = {}) {
     refusal = { status, text };
   };
   const close = () => server.close();
-  return { url, close, sessions, seen, notes, addTool, hangUpOnce, refuseOnce, endLinger: lingering.resolve };
+  const endAnswers = (how: "end" | "destroy") => {
+    for (const res of answers) res[how]();
+  };
+  return {
+    url,
+    close,
+    sessions,
+    seen,
+    notes,
+    addTool,
+    hangUpOnce,
+    refuseOnce,
+    endAnswers,
+    endLinger: lingering.resolve,
+  };
 }
 
 function addExtra(server: McpServer, name: string): void {
@@ -190,6 +207,21 @@ describe("an MCP server over HTTP", () => {
     web.length = 0;
     expect(await client.next()).toMatchObject({ error: { code: "outcome_unknown" } });
   });
+
+  it.each(["end", "destroy"] as const)(
+    "whose stream has an %s before the answer is not waited for until the call's time is up",
+    async (how) => {
+      const { url, notes, endAnswers } = await startHttpServer();
+      const client = startClient({ url, call_timeout_ms: 15_000 });
+      await client.ask({ do: "list" });
+      client.send({ do: "call", tool: "web_linger", args: {} });
+      await until("the call", () => notes.includes("lingering"));
+      endAnswers(how);
+      expect(await client.next()).toMatchObject({
+        error: { code: "outcome_unknown", message: expect.stringContaining("linger of MCP server web broke off") },
+      });
+    },
+  );
 
   it("that breaks off one call leaves the others alone, and its session", async () => {
     const { url, notes, sessions, hangUpOnce, endLinger } = await startHttpServer();
