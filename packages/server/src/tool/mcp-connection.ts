@@ -39,8 +39,15 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** Connects, or throws `tool_failed` naming the server, with what it said; a process that it started is ended then. */
-export async function openMcpConnection(config: McpServerConfig, cwd: string): Promise<McpConnection> {
+/**
+ * Connects, or throws `tool_failed` naming the server, with what it said; a process that it started is ended then. So it is
+ * when the signal aborts.
+ */
+export async function openMcpConnection(
+  config: McpServerConfig,
+  cwd: string,
+  signal: AbortSignal,
+): Promise<McpConnection> {
   const tail = createTail();
   let fault: string | undefined;
   const onFault = (reason: string) => {
@@ -69,7 +76,8 @@ export async function openMcpConnection(config: McpServerConfig, cwd: string): P
 
   try {
     // The transport's own type says `sessionId: string | undefined`, the interface `sessionId?: string`.
-    await client.connect(transport as Parameters<Client["connect"]>[0], { timeout: config.connect_timeout_ms });
+    const timeout = config.connect_timeout_ms;
+    await client.connect(transport as Parameters<Client["connect"]>[0], { timeout, signal });
   } catch (cause) {
     await close();
     throw startFailed(config, cause, tail.text());

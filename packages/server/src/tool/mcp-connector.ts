@@ -15,17 +15,18 @@ export interface McpConnector {
 export function createMcpConnector(config: McpServerConfig, cwd: string): McpConnector {
   let opening: Promise<McpConnection> | undefined;
   let current: McpConnection | undefined;
-  let closed = false;
+  const closing = new AbortController();
 
   return {
     async connect() {
-      if (closed) throw new AppError("draining", `MCP server ${config.name} is closed: the node is shutting down`);
+      if (closing.signal.aborted)
+        throw new AppError("draining", `MCP server ${config.name} is closed: the node is shutting down`);
       if (current?.isOpen()) return current;
-      opening ??= openMcpConnection(config, cwd).finally(() => {
+      opening ??= openMcpConnection(config, cwd, closing.signal).finally(() => {
         opening = undefined;
       });
       const opened = await opening;
-      if (closed) await opened.close();
+      if (closing.signal.aborted) await opened.close();
       current = opened;
       return opened;
     },
@@ -35,7 +36,8 @@ export function createMcpConnector(config: McpServerConfig, cwd: string): McpCon
       await lost.close();
     },
     async close() {
-      closed = true;
+      // A server that hangs at its start must not hold up the node's end.
+      closing.abort(new Error("the node is shutting down"));
       const opened = await opening?.catch(() => undefined); // told to those who wait for it
       await opened?.close();
       await current?.close();

@@ -221,6 +221,17 @@ describe("a server over stdio", () => {
     await expect(server.tools()).rejects.toMatchObject({ code: "draining" });
   });
 
+  it("closing: one that hangs at its start is not waited for", async () => {
+    const server = stdio({ args: ["-e", "process.stdin.resume()"] });
+    const starting = expect(server.tools()).rejects.toMatchObject({
+      message: expect.stringContaining("shutting down"),
+    });
+    const began = performance.now();
+    await server.close();
+    await starting;
+    expect(performance.now() - began).toBeLessThan(20_000); // of the 50 s that it has to start
+  });
+
   it("closing: a process that a script started as the server ends with the script", async () => {
     const server = stdio({ command: "sh", args: ["-c", `"${process.execPath}" "${CHILD}"; true`] }, { BUSY: "1" });
     await server.tools();
