@@ -4,13 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { getDefaultEnvironment } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { createProcessTree } from "../sandbox/process/process-tree.ts";
+import { hasCode } from "../file/error-text.ts";
 
 /** Most servers end when their input does. */
 const GOODBYE_MS = 2_000;
 const TERMINATE_MS = 2_000;
-const KILL_MS = 1_500;
-/** By then nobody holds the pipes any more, or somebody who is no server. */
+/** For the last of what it wrote, and for whoever it started to end by himself. */
 const DRAIN_MS = 1_000;
 
 export interface StdioServer {
@@ -85,15 +84,14 @@ export function createStdioTransport({ command, args, env, cwd, onLog, onFault }
 
 /** Sees to it that nothing is left of a server that has ended, or that is told to with the function that it gives. */
 function follow(child: ChildProcessWithoutNullStreams, onEnd: () => void): () => Promise<void> {
-  const tree = createProcessTree({ pid: child.pid ?? 0, mark: undefined, cgroup: undefined });
   const exited = once(child, "exit");
   const drained = once(child, "close");
   const within = (ms: number, fact: Promise<unknown>) => Promise.race([fact, delay(ms, undefined, { ref: false })]);
 
   async function over(): Promise<void> {
     await exited;
-    await tree.kill(KILL_MS);
     await within(DRAIN_MS, drained);
+    signalGroup(child, "SIGKILL");
     for (const stream of child.stdio) stream?.destroy();
     onEnd();
   }
@@ -101,10 +99,23 @@ function follow(child: ChildProcessWithoutNullStreams, onEnd: () => void): () =>
 
   return async () => {
     child.stdin.end();
-    await within(GOODBYE_MS, ended);
-    if (child.exitCode === null && child.signalCode === null) tree.terminate();
-    await within(TERMINATE_MS, ended);
-    await tree.kill(KILL_MS);
+    await within(GOODBYE_MS, exited);
+    if (isRunning(child)) signalGroup(child, "SIGTERM");
+    await within(TERMINATE_MS, exited);
+    if (isRunning(child)) signalGroup(child, "SIGKILL");
     await ended;
   };
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcessWithoutNullStreams): boolean {
+  return exitCode === null && signalCode === null;
+}
+
+function signalGroup({ pid }: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if (!hasCode(error, "ESRCH", "EPERM")) throw error; // nobody is left, or somebody who changed his user
+  }
 }
