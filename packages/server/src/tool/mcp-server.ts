@@ -13,6 +13,8 @@ import { toolParameters } from "./tool-schema.ts";
 const MAX_NAME = 64;
 /** A server that can't be started is not tried again at each run, each of which would wait for it. */
 const RETRY_AFTER_MS = 30_000;
+/** How long a run waits for one that failed before and is tried again; it goes on without, and the next may have it. */
+const PATIENCE_MS = 1_000;
 
 export interface McpServer {
   readonly name: string;
@@ -38,6 +40,7 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
   let failure: { error: AppError; at: number } | undefined;
   let listed: ListedTools | undefined;
   let unusable: AppError[] = [];
+  let asking: Promise<RegisteredTool[]> | undefined;
 
   /** Sends the call once. What the server calls an error is thrown. */
   async function attempt(sending: Sending): Promise<ToolOutput | Failed> {
@@ -82,24 +85,41 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
     return tools;
   }
 
+  async function refresh(): Promise<RegisteredTool[]> {
+    try {
+      known = await list();
+      failure = undefined;
+      return known;
+    } catch (cause) {
+      const error = isAppError(cause) ? cause : listFailed(config, cause);
+      failure = { error, at: now() };
+      throw error;
+    } finally {
+      asking = undefined;
+    }
+  }
+
   return {
     name: config.name,
     async tools() {
-      if (failure && now() - failure.at < RETRY_AFTER_MS) throw failure.error;
-      try {
-        known = await list();
-        failure = undefined;
-        return known;
-      } catch (cause) {
-        const error = isAppError(cause) ? cause : listFailed(config, cause);
-        failure = { error, at: now() };
-        throw error;
-      }
+      if (failure && !asking && now() - failure.at < RETRY_AFTER_MS) throw failure.error;
+      asking ??= refresh();
+      return failure ? withPatience(asking, failure.error) : asking;
     },
     known: () => (isOpen() ? known : undefined),
     problems: () => (failure ? [failure.error] : unusable),
     close,
   };
+}
+
+async function withPatience<T>(asking: Promise<T>, failure: AppError): Promise<T> {
+  const patience = Promise.withResolvers<never>();
+  const timer = setTimeout(() => patience.reject(failure), PATIENCE_MS);
+  try {
+    return await Promise.race([asking, patience.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The tools of a list that are allowed and can be used, and why the others can't. */
