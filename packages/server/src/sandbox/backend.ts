@@ -22,6 +22,8 @@ export interface Backend {
   rootOf(workspace: Workspace): string;
   /** Makes nothing yet. */
   openHost(session_id: string, workspace: Workspace): CommandHost;
+  /** Its hosts have something to end or to tell when they are closed, and are kept until then. */
+  readonly keepsHosts?: true;
   /** Takes away what was made for the session, by this process or one before it, and ends what still runs in it. */
   remove?(session_id: string): Promise<void>;
   /** Commands that outlived the process that began them, where the back end can tell. */

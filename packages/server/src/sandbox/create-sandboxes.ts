@@ -10,6 +10,7 @@ import type { DockerOptions } from "./docker/docker-options.ts";
 import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
 import { createTurns, type Turns } from "./file/turns.ts";
 import { createWorkspaceFiles } from "./file/workspace-files.ts";
+import { HeldValues } from "./held-values.ts";
 import { createLocalBackend } from "./local/local-backend.ts";
 import { type Cgroups, findCgroups } from "./process/cgroup.ts";
 import { type CommandRunner, createCommandRunner } from "./process/command-runner.ts";
@@ -72,30 +73,29 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
   const backend = await chooseBackend(options.backend, context);
   const exposed = checkExposure(backend.capabilities, options.exposure);
   const warnings = [...backend.warnings, ...exposed, ...(HOLDS_FOLDERS ? [] : [FOLLOWS_SWAPPED_FOLDERS])];
-  const open = new Map<string, OpenSandbox>();
-  const folders = new Map<string, SharedFolder>();
+  const open = new HeldValues<OpenSandbox>();
+  const share = shareFolders(context.limits);
+  /** Held here too, since there is something of theirs to be ended. */
+  const busy = new Set<OpenSandbox>();
   let closed: AppError | undefined;
 
   return {
     async open(session_id, path) {
       const folder = findFolder(path);
       if (closed) throw closed;
-      const known = open.get(session_id);
-      if (known?.workspace === folder) return known.sandbox;
-      if (known) throw movedWorkspace(session_id, known.workspace);
-      const workspace = openWorkspace(folder, options);
-      const shared = folders.get(workspace.folder) ?? shareFolder(workspace.folder, context.limits);
-      folders.set(workspace.folder, shared);
-      const host = backend.openHost(session_id, workspace);
-      const runner = createCommandRunner({ host, quota: shared.quota, ...context.limits, now: context.now });
-      const sandbox = createSandbox(session_id, backend, workspace, { host, runner, shared, options });
-      open.set(session_id, { workspace: workspace.folder, sandbox, runner, host });
+      const sandbox = open.getOrMake(session_id, () => {
+        const workspace = openWorkspace(folder, options);
+        const host = backend.openHost(session_id, workspace);
+        return createSandbox(session_id, { backend, workspace, host, busy, options, context, ...share(folder) });
+      });
+      if (sandbox.workspace !== folder) throw movedWorkspace(session_id, sandbox.workspace);
       return sandbox;
     },
     async remove(session_id) {
       const known = open.get(session_id);
       open.delete(session_id);
       await known?.runner.stop(new AppError("aborted", "The session was removed, and its command with it."));
+      if (known) busy.delete(known);
       await backend.remove?.(session_id);
     },
     left: () => backend.left?.() ?? [],
@@ -103,7 +103,7 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
       closed ??= new AppError("aborted", "The server is shutting down; the command was stopped.");
       const reason = closed;
       await Promise.all(
-        [...open].map(async ([session_id, { runner, host }]) => {
+        open.all().map(async ({ session_id, runner, host }) => {
           await (leave ? runner.leave(reason) : runner.stop(reason));
           await (leave ? host.close() : backend.remove?.(session_id));
         }),
@@ -170,47 +170,66 @@ function openWorkspace(folder: string, options: SandboxesOptions): Workspace {
   return { folder, paths: resolveProtectedPaths(folder, { protected: protectedPaths, hidden }) };
 }
 
-interface OpenSandbox {
+/** What is open of a session, held by whoever uses it. */
+interface OpenSandbox extends Sandbox {
   readonly workspace: string;
-  readonly sandbox: Sandbox;
   readonly runner: CommandRunner;
   readonly host: CommandHost;
 }
 
-/** What all sandboxes of a folder share. */
+/** What all sandboxes of a folder share, each held by the operations that need it. */
 interface SharedFolder {
   readonly turns: Turns;
   readonly quota: WorkspaceQuota;
 }
 
-function shareFolder(folder: string, { workspace_bytes }: BackendLimits): SharedFolder {
-  return { turns: createTurns(), quota: createWorkspaceQuota({ folder, limitBytes: workspace_bytes }) };
+function shareFolders({ workspace_bytes }: BackendLimits): (folder: string) => SharedFolder {
+  const turns = new HeldValues<Turns>();
+  const quotas = new HeldValues<WorkspaceQuota>();
+  return (folder) => ({
+    turns: turns.getOrMake(folder, createTurns),
+    quota: quotas.getOrMake(folder, () => createWorkspaceQuota({ folder, limitBytes: workspace_bytes })),
+  });
 }
 
-interface SandboxParts {
+interface SandboxParts extends SharedFolder {
+  readonly backend: Backend;
+  readonly workspace: Workspace;
   readonly host: CommandHost;
-  readonly runner: CommandRunner;
-  readonly shared: SharedFolder;
+  readonly busy: Set<OpenSandbox>;
   readonly options: SandboxesOptions;
+  readonly context: BackendContext;
 }
 
-function createSandbox(session_id: string, backend: Backend, workspace: Workspace, parts: SandboxParts): Sandbox {
-  const { host, runner, shared, options } = parts;
+function createSandbox(session_id: string, parts: SandboxParts): OpenSandbox {
+  const { backend, workspace, host, busy, options, context, turns, quota } = parts;
   const root = backend.rootOf(workspace);
   const { folder, paths } = workspace;
   const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-  const files = createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, ...shared });
-  return {
+  const runner = createCommandRunner({ host, quota, ...context.limits, now: context.now });
+  const sandbox: OpenSandbox = {
     session_id,
     root,
-    files,
+    files: createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, turns, quota }),
     capabilities: backend.capabilities,
-    execute: runner.execute,
+    execute: async (command, execution) => {
+      busy.add(sandbox);
+      try {
+        return await runner.execute(command, execution);
+      } finally {
+        if (runner.running().length === 0 && !backend.keepsHosts) busy.delete(sandbox);
+      }
+    },
     running: runner.running,
     knows: host.knows,
     stop: host.stop,
     forget: host.forget,
+    workspace: folder,
+    runner,
+    host,
   };
+  if (backend.keepsHosts) busy.add(sandbox);
+  return sandbox;
 }
 
 function movedWorkspace(session_id: string, workspace: string): AppError {

@@ -1,5 +1,10 @@
-import { expect, test } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, onTestFinished, test } from "vitest";
+import { createTempDir } from "../../../../testing/temp-dir.ts";
 import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
+import { HeldValues } from "../../src/sandbox/held-values.ts";
+import { until } from "./wait-for.ts";
 
 const environment = { PATH: "/nowhere" };
 
@@ -36,4 +41,53 @@ test("scoping with the local sandbox is a warning on loopback, and refused elsew
   expect(await warnings({ ...unsafe, loopback: true })).toContain("every scope");
   expect(await warnings({ ...unsafe, allowUnisolated: true })).toContain("every scope");
   expect(await warnings({ ...unsafe, scoping: false })).not.toContain("every scope");
+});
+
+/** What nobody holds is collected, and those who wait to hear of it are told. */
+async function collect(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  await new Promise((resolve) => setTimeout(resolve)); // what was looked at in this turn is held until its end
+  (runInNewContext("gc") as () => void)();
+  await new Promise((resolve) => setTimeout(resolve));
+}
+
+function openFolder(): string {
+  const { path, remove } = createTempDir();
+  onTestFinished(remove);
+  return path;
+}
+
+test("a session's sandbox is forgotten when nobody uses it any more, and is the same one until then", async () => {
+  const folder = openFolder();
+  const sandboxes = await createSandboxes({ backend: "local", environment: { PATH: process.env["PATH"] } });
+  const used = await sandboxes.open("used", folder);
+  const unused = new WeakRef(await sandboxes.open("unused", folder));
+  await collect();
+  expect(unused.deref()).toBeUndefined();
+  expect(await sandboxes.open("used", folder)).toBe(used);
+});
+
+test("a sandbox that nobody holds is still there to be closed while a command runs in it", async () => {
+  const folder = openFolder();
+  const sandboxes = await createSandboxes({ backend: "local", environment: { PATH: process.env["PATH"] } });
+  const start = async () => {
+    const sandbox = await sandboxes.open("s", folder);
+    return { running: sandbox.execute("sleep 100").catch((error: unknown) => error) };
+  };
+  const { running } = await start();
+  await collect();
+  await sandboxes.close();
+  expect(await running).toMatchObject({ code: "aborted" });
+});
+
+test("of values that nobody holds not even the names are kept", async () => {
+  const values = new HeldValues<object>();
+  const held = values.getOrMake("held", () => ({}));
+  for (let n = 0; n < 100; n++) values.getOrMake(`${n}`, () => ({}));
+  await until(async () => {
+    await collect();
+    return values.size === 1;
+  });
+  expect(values.all()).toEqual([held]);
+  expect(values.getOrMake("held", () => ({}))).toBe(held);
 });

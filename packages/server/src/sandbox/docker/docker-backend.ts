@@ -40,6 +40,7 @@ function createBackend(engine: DockerEngine, context: BackendContext): Backend {
     warnings:
       network === "host" ? ["Commands share the network of the machine, with all that listens on its loopback."] : [],
     rootOf: () => INSIDE,
+    keepsHosts: true,
     openHost: (session_id, workspace) => {
       const container = createSessionContainer({ engine, session_id, workspace, limits, docker });
       return createDockerHost({ engine, container, output_bytes: outputBytes(limits), now });

@@ -20,6 +20,9 @@ export interface FolderMarkers {
   remove(session_id: string): Promise<void>;
 }
 
+/** Forgetting them costs one write of what is there already. */
+const MAX_KNOWN = 10_000;
+
 export function createFolderMarkers(root: string): FolderMarkers {
   const place = join(root, ".cognition", "workspaces");
   const known = new Map<string, string>();
@@ -45,6 +48,7 @@ export function createFolderMarkers(root: string): FolderMarkers {
       // As a whole or not at all: half a marker would say nothing.
       writeIn(place, `${file}.new`, text);
       renameSync(`${file}.new`, file);
+      if (known.size >= MAX_KNOWN) known.clear();
       known.set(session_id, snapshot_id);
     },
     remove: async (session_id) => {
