@@ -61,9 +61,12 @@ test("a session's sandbox is forgotten when nobody uses it any more, and is the 
   const folder = openFolder();
   const sandboxes = await createSandboxes({ backend: "local", environment: { PATH: process.env["PATH"] } });
   const used = await sandboxes.open("used", folder);
-  const unused = new WeakRef(await sandboxes.open("unused", folder));
-  await collect();
-  expect(unused.deref()).toBeUndefined();
+  const open = async () => new WeakRef(await sandboxes.open("unused", folder));
+  const unused = await open();
+  await until(async () => {
+    await collect();
+    return unused.deref() === undefined;
+  });
   expect(await sandboxes.open("used", folder)).toBe(used);
 });
 
