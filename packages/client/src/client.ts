@@ -18,7 +18,7 @@ export interface ClientOptions {
   readonly retries?: number;
   /** Attempts in a row, without one new event or heartbeat, after which a stream is given up. */
   readonly maxReconnects?: number;
-  /** Silence after which a stream's connection counts as dead. The server's heartbeat must come more often. */
+  /** Silence after which a stream's connection counts as dead, before its answer too. The server's heartbeat must come more often. */
   readonly idleTimeoutMs?: number;
   readonly random?: () => number;
   readonly wait?: Wait;
@@ -27,6 +27,8 @@ export interface ClientOptions {
 const RETRIES = 2;
 const MAX_RECONNECTS = 20;
 const IDLE_TIMEOUT_MS = 60_000;
+/** A timer of more would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Every operation of the API by its name, and streams that reconnect by themselves. Errors are AppErrors with a `code`. */
 export interface Client extends Operations, Streams {
@@ -52,7 +54,7 @@ export function createClient(options: ClientOptions): Client {
     transport,
     backoff,
     wait: pause,
-    idleMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    idleMs: Math.min(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, LONGEST_TIMER_MS),
     maxFailures: options.maxReconnects ?? MAX_RECONNECTS,
   });
   return { baseUrl: options.baseUrl, ...createOperations(transport), ...streams };

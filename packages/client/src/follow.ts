@@ -46,7 +46,7 @@ interface Position {
 export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, void, undefined> {
   const position: Position = { after: parts.after, retry: undefined, failures: 0 };
   for (;;) {
-    const response = await open(parts, position);
+    const response = await insist(parts, position, () => parts.connect(position.after));
     if (!response) return;
     for await (const frame of readStream(response, {
       idleMs: parts.idleMs,
@@ -58,10 +58,11 @@ export async function* follow(parts: FollowParts): AsyncGenerator<SessionEvent, 
         position.failures = 0;
       },
     })) {
+      parts.signal?.throwIfAborted(); // one chunk may hold many events
       const event = accept(frame, position, parts);
       if (!event) continue;
       // Asked first: whoever is handed a question may answer it before asking for more.
-      const isLast = event.event !== "reset" && (await parts.isLast(event));
+      const isLast = event.event !== "reset" && (await insist(parts, position, async () => parts.isLast(event)));
       yield event;
       if (isLast) return;
     }
@@ -79,10 +80,11 @@ async function pause(parts: FollowParts, position: Position, error: unknown): Pr
   await parts.wait(wait_ms, parts.signal);
 }
 
-async function open(parts: FollowParts, position: Position): Promise<Response | undefined> {
+/** Asks for as long as that may help. */
+async function insist<T>(parts: FollowParts, position: Position, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await parts.connect(position.after);
+      return await ask();
     } catch (error) {
       parts.signal?.throwIfAborted();
       if (!mayHelp(error)) throw error;
@@ -94,21 +96,34 @@ async function open(parts: FollowParts, position: Position): Promise<Response | 
 /** The event of a frame that is new; undefined for one that was seen before, or is about the connection. */
 function accept(frame: SseFrame, position: Position, parts: FollowParts): SessionEvent | undefined {
   if (frame.event === "reconnected" && frame.data !== undefined) {
-    parts.onReconnect?.(JSON.parse(frame.data));
+    parts.onReconnect?.(parseData(frame.data, position) as EventData<"reconnected">);
     return undefined;
   }
   if (frame.event === "reset" && frame.data !== undefined) {
-    const data: EventData<"reset"> = JSON.parse(frame.data);
+    const data = parseData(frame.data, position) as EventData<"reset">;
     position.after = data.head;
     return { event: "reset", data };
   }
   const id = Number(frame.id);
   if (frame.id === undefined || !Number.isSafeInteger(id)) return undefined;
   if (position.after !== undefined && id <= position.after) return undefined;
+  const data = frame.data === undefined ? undefined : parseData(frame.data, position);
   position.after = id;
-  if (frame.data === undefined) return undefined;
+  if (data === undefined) return undefined;
   position.failures = 0;
-  return { id, event: frame.event, data: JSON.parse(frame.data) } as LogEvent;
+  return { id, event: frame.event, data } as LogEvent;
+}
+
+/** Whoever writes something else into the stream would do so the next time, too. */
+function parseData(text: string, { after }: Position): object {
+  try {
+    const data: unknown = JSON.parse(text);
+    if (typeof data === "object" && data !== null) return data;
+  } catch {
+    // told below: of what is no JSON and of what is no object alike
+  }
+  const message = `The stream has what is no event: ${text.slice(0, 200)}`;
+  throw new AppError("unexpected_answer", message, { details: { last_event_id: after ?? null } });
 }
 
 function lost({ after, failures }: Position, cause: unknown): AppError {

@@ -7,7 +7,7 @@ import { fillPath } from "./path.ts";
 import { ROUTE_TABLE } from "./route-table.ts";
 import { createRunStream, type RunStream } from "./run-stream.ts";
 import type { SessionEvent } from "./session-event.ts";
-import type { RequestOptions, Transport } from "./transport.ts";
+import type { RequestOptions, Transport, TransportRequest } from "./transport.ts";
 
 type Content = SendMessageInput["content"];
 
@@ -57,18 +57,19 @@ const STREAM = { Accept: "text/event-stream" };
 
 export function createStreams(parts: StreamParts): Streams {
   const { transport } = parts;
+  const openStream = async (request: TransportRequest) =>
+    asStream(await transport.send({ ...request, withinMs: parts.idleMs }));
 
   /** The header says that something was seen before: the server then tells what it replays. */
   async function getStream(path: string, after: number | undefined, first: FollowEventsOptions) {
     const seen = after !== undefined && after !== first.after;
-    const response = await transport.send({
+    return openStream({
       method: "GET",
       path,
       query: { after: seen ? undefined : after, type: first.types },
       headers: { ...STREAM, ...(seen && { "Last-Event-ID": String(after) }) },
       signal: first.signal,
     });
-    return asStream(response);
   }
 
   /**
@@ -88,14 +89,7 @@ export function createStreams(parts: StreamParts): Streams {
         if (run_id !== undefined && after !== undefined) {
           return getStream(runPath(session_id, run_id), after, { signal: options.signal });
         }
-        const response = await transport.send({
-          method: "POST",
-          path,
-          body: JSON.stringify(body),
-          headers,
-          signal: options.signal,
-        });
-        return asStream(response);
+        return openStream({ method: "POST", path, body: JSON.stringify(body), headers, signal: options.signal });
       },
     });
   }

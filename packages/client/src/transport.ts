@@ -29,6 +29,8 @@ export interface TransportRequest extends RequestOptions {
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: string | Uint8Array | undefined;
+  /** How long to wait for the answer to begin; left out, as long as the platform does. */
+  readonly withinMs?: number | undefined;
 }
 
 /** Takes all of an answer. */
@@ -46,7 +48,7 @@ export interface Transport {
 export function createTransport(options: TransportOptions): Transport {
   const base = options.baseUrl.replace(/\/+$/, "");
 
-  async function send({ method, path, query, body, headers, signal }: TransportRequest): Promise<Response> {
+  async function ask({ method, path, query, body, headers, signal }: TransportRequest): Promise<Response> {
     const sent = { ...(await identity(options)), ...options.headers, ...headers };
     const init: RequestInit = { method, headers: sent, signal: signal ?? null };
     if (body !== undefined) init.body = body as NonNullable<RequestInit["body"]>;
@@ -56,10 +58,25 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (cause) {
       signal?.throwIfAborted();
       checkRequest(base, `${base}${path}`, sent);
-      throw new AppError("server_unreachable", `${base} can't be reached: ${messageOf(cause)}`, { cause });
+      throw unreachable(base, cause);
     }
     if (response.ok) return response;
     throw await toError(response);
+  }
+
+  async function send(request: TransportRequest): Promise<Response> {
+    const { signal, withinMs } = request;
+    if (withinMs === undefined) return ask(request);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error(`no answer in ${withinMs} ms`)), withinMs);
+    try {
+      return await ask({ ...request, signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw late.signal.aborted ? unreachable(base, late.signal.reason) : error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async function receive<T>(request: TransportRequest, read: Read<T>): Promise<T> {
@@ -130,8 +147,24 @@ async function identity({ scope, apiKey, token }: TransportOptions): Promise<Rec
   const headers: Record<string, string> = {};
   for (const [key, value] of Object.entries(scope)) headers[scopeHeader(key)] = value;
   if (apiKey !== undefined) headers["X-API-Key"] = apiKey;
-  if (token !== undefined) headers["Authorization"] = `Bearer ${typeof token === "function" ? await token() : token}`;
+  if (token !== undefined)
+    headers["Authorization"] = `Bearer ${typeof token === "function" ? await renew(token) : token}`;
   return headers;
+}
+
+/** The network that a stream was lost with is often the one that the new token has to come through: that alone ends nothing. */
+async function renew(token: () => string | Promise<string>): Promise<string> {
+  try {
+    return await token();
+  } catch (cause) {
+    // What `fetch` throws where it reaches nobody, in every browser and in Node.
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new AppError("server_unreachable", `No token could be had: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function unreachable(base: string, cause: unknown): AppError {
+  return new AppError("server_unreachable", `${base} can't be reached: ${messageOf(cause)}`, { cause });
 }
 
 /** A list's entries one by one, since any of them may hold a comma; `metadata: {a: "b"}` as `metadata.a=b`. */
@@ -152,7 +185,7 @@ async function toError(response: Response): Promise<AppError> {
   const about = {
     status,
     ...(headers.has("x-request-id") && { request_id: headers.get("x-request-id") }),
-    ...(headers.has("retry-after") && { retry_after: headers.get("retry-after") }),
+    ...(headers.has("retry-after") && { retry_after: secondsOf(headers) }),
   };
   if (!problem) {
     const message = `The server answered ${status} ${response.statusText}: ${text.slice(0, 200)}`;
@@ -164,6 +197,15 @@ async function toError(response: Response): Promise<AppError> {
   return isAppError(error)
     ? error
     : new AppError("unexpected_answer", problem.detail, { details: { ...details, code: problem.code } });
+}
+
+/** `Retry-After` in seconds, also where it is a time: by the clock of whoever wrote it, where a page may read that. */
+function secondsOf(headers: Headers): string {
+  const asked = headers.get("retry-after") ?? "";
+  const time = Date.parse(asked);
+  if (/^\s*\d+\s*$/.test(asked) || Number.isNaN(time)) return asked;
+  const now = Date.parse(headers.get("date") ?? "") || Date.now();
+  return String(Math.max(0, Math.ceil((time - now) / 1000)));
 }
 
 function readProblem(text: string): Problem | undefined {

@@ -140,3 +140,92 @@ test("a quiet session is followed for as long as its connections show that they 
   expect(seen).toMatchObject([{ id: 4 }]);
   expect(waits).toEqual([1, 1, 1, 1, 1, 1]);
 });
+
+test("a server that takes the connection and never answers is given up like one that falls silent", async () => {
+  const busy = (response: ServerResponse) => response.writeHead(503).write("busy"); // and never the rest of it
+  await withAnswers([() => {}, busy, stream(token(1))], async (url, positions) => {
+    const lost: unknown[] = [];
+    const client = createClient({ baseUrl: url, idleTimeoutMs: 200, wait: async () => {} });
+    const onLost = ({ error }: { error: unknown }) => void lost.push(error);
+    expect(await take(client.followEvents("s", { after: 0, onLost }), 1)).toMatchObject([{ id: 1 }]);
+    expect(positions).toHaveLength(3);
+    expect(lost[0]).toMatchObject({
+      code: "server_unreachable",
+      message: expect.stringContaining("no answer in 200 ms"),
+    });
+  });
+});
+
+test("a connection may be silent for ever where the caller says so", async () => {
+  const late = (response: ServerResponse) => {
+    stream("retry: 1\n\n", false)(response);
+    setTimeout(() => response.write(token(1)), 50);
+  };
+  await withAnswers([late], async (url) => {
+    const client = createClient({ baseUrl: url, idleTimeoutMs: Number.POSITIVE_INFINITY, maxReconnects: 0 });
+    expect(await take(client.followEvents("s", { after: 0 }), 1)).toMatchObject([{ id: 1 }]);
+  });
+});
+
+test("a question is not lost where the server dies before it says whether that was answered", async () => {
+  const cut = (response: ServerResponse) => void response.socket?.destroy();
+  const page = (response: ServerResponse) =>
+    response.setHeader("content-type", "application/json").end('{"events":[]}');
+  const question = `${token(1)}id: 2\nevent: interrupt\ndata: {"interrupts":[]}\n\n`;
+  await withAnswers([stream(question), ...Array(5).fill(cut), page], async (url) => {
+    const events = createClient({ baseUrl: url, wait: async () => {} }).followRun("s", "r");
+    expect(await take(events, 9)).toMatchObject([{ id: 1 }, { id: 2, event: "interrupt" }]);
+  });
+});
+
+test.each(["<html>", "null"])("what is no event is told as an unexpected answer: %s", async (data) => {
+  await withAnswers([stream(`${token(1)}id: 2\nevent: token\ndata: ${data}\n\n`)], async (url) => {
+    const events = createClient({ baseUrl: url }).followEvents("s", { after: 0 })[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: { id: 1 } });
+    await expect(events.next()).rejects.toMatchObject({ code: "unexpected_answer", details: { last_event_id: 1 } });
+  });
+});
+
+test("after an abort comes no event, though it was received already", async () => {
+  await withAnswers([stream(token(1) + token(2) + token(3), false)], async (url) => {
+    const stop = new AbortController();
+    const seen: SessionEvent[] = [];
+    const reading = (async () => {
+      const { signal } = stop;
+      for await (const event of createClient({ baseUrl: url }).followEvents("s", { after: 0, signal })) {
+        seen.push(event);
+        stop.abort();
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ name: "AbortError" });
+    expect(seen).toMatchObject([{ id: 1 }]);
+  });
+});
+
+test("a pause until a time is one too, by the server's own clock", async () => {
+  const waits: number[] = [];
+  const date = "Wed, 21 Oct 2015 07:28:00 GMT";
+  const busy = problem(503, "storage_unavailable", { date, "retry-after": "Wed, 21 Oct 2015 07:28:09 GMT" });
+  await withAnswers([busy, stream(token(1))], async (url) => {
+    const client = createClient({ baseUrl: url, random: () => 0, wait: async (ms) => void waits.push(ms) });
+    await take(client.followEvents("s", { after: 0 }), 1);
+  });
+  expect(waits).toEqual([9000]);
+});
+
+test("a token that can't be renewed while the network is away does not end a stream", async () => {
+  let asked = 0;
+  const token_ = async () => {
+    asked += 1;
+    if (asked === 2) throw new TypeError("fetch failed");
+    if (asked === 4) throw new Error("log in again");
+    return "t";
+  };
+  await withAnswers([stream(token(1)), stream(token(2))], async (url) => {
+    const client = createClient({ baseUrl: url, token: token_, wait: async () => {} });
+    const events = client.followEvents("s", { after: 0 })[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: { id: 1 } });
+    expect(await events.next()).toMatchObject({ value: { id: 2 } });
+    await expect(events.next()).rejects.toThrow("log in again");
+  });
+});
