@@ -1,11 +1,11 @@
 import type { ROUTES, RouteName } from "@cognition/contract";
-import type { RequestOptions } from "./transport.ts";
+import type { Bytes, RequestOptions } from "./transport.ts";
 
 /** As zod's types have it: what a schema takes and what it gives. */
 interface Schema<I, O> {
   readonly _zod: { readonly input: I; readonly output: O };
 }
-type InputOf<S> = S extends Schema<infer I, unknown> ? I : S extends "bytes" ? Uint8Array | string : never;
+type InputOf<S> = S extends Schema<infer I, unknown> ? I : S extends "bytes" ? Bytes : never;
 type OutputOf<S> = S extends Schema<unknown, infer O> ? O : never;
 
 type Routes = typeof ROUTES;

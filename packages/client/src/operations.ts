@@ -1,8 +1,9 @@
+import { AppError } from "@cognition/contract/app-error";
 import { newKey } from "./new-key.ts";
 import type { CallOptions, Operations, RouteMethods } from "./operation-types.ts";
 import { fillPath } from "./path.ts";
 import { type Form, ROUTE_TABLE, type RouteEntry } from "./route-table.ts";
-import type { Transport } from "./transport.ts";
+import type { Bytes, Transport } from "./transport.ts";
 
 export function createOperations(transport: Transport): Operations {
   const methods = Object.fromEntries(
@@ -39,9 +40,15 @@ async function call(transport: Transport, entry: RouteEntry, args: readonly unkn
   return receive(request, (response) => readAnswer(response, form));
 }
 
-function bodyOf(input: unknown, form: Form): string | Uint8Array {
-  if (form === "bytes" && (typeof input === "string" || input instanceof Uint8Array)) return input;
-  return JSON.stringify(input ?? {});
+function bodyOf(input: unknown, form: Form): Bytes {
+  if (form !== "bytes") return JSON.stringify(input ?? {});
+  if (isBytes(input)) return input;
+  throw new AppError("validation_failed", "content must be a text, a Uint8Array, an ArrayBuffer or a Blob");
+}
+
+function isBytes(input: unknown): input is Bytes {
+  if (typeof input === "string" || ArrayBuffer.isView(input)) return true;
+  return input instanceof ArrayBuffer || input instanceof Blob;
 }
 
 function headersOf(method: string, form: Form, key: string | undefined): Record<string, string> {

@@ -39,7 +39,7 @@ export function createRunStream(parts: RunStreamParts): RunStream {
       event.event === "done" || (event.event === "interrupt" && (parts.isOpen === undefined || parts.isOpen(event))),
   });
   let taken = false;
-  return {
+  const stream: RunStream = {
     get run_id() {
       return run_id;
     },
@@ -51,10 +51,11 @@ export function createRunStream(parts: RunStreamParts): RunStream {
     },
     async rest() {
       let last: SessionEvent | undefined;
-      for await (const event of events) last = event;
+      for await (const event of stream) last = event;
       return last?.event === "done" || last?.event === "interrupt" ? last : undefined;
     },
   };
+  return stream;
 }
 
 function readAlready(run_id: string | undefined): AppError {

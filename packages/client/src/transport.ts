@@ -19,6 +19,9 @@ export interface TransportOptions {
   readonly retries: number;
 }
 
+/** A text is its UTF-8. */
+export type Bytes = string | Uint8Array | ArrayBuffer | Blob;
+
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -28,7 +31,7 @@ export interface TransportRequest extends RequestOptions {
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
-  readonly body?: string | Uint8Array | undefined;
+  readonly body?: Bytes | undefined;
   /** How long to wait for the answer to begin; left out, as long as the platform does. */
   readonly withinMs?: number | undefined;
 }
@@ -50,7 +53,8 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function ask({ method, path, query, body, headers, signal }: TransportRequest): Promise<Response> {
     const sent = { ...(await identity(options)), ...options.headers, ...headers };
-    const init: RequestInit = { method, headers: sent, signal: signal ?? null };
+    // A redirect would take the key to somebody else, and make a POST a GET.
+    const init: RequestInit = { method, headers: sent, signal: signal ?? null, redirect: "manual" };
     if (body !== undefined) init.body = body as NonNullable<RequestInit["body"]>;
     let response: Response;
     try {
@@ -180,6 +184,11 @@ function queryText(query: Readonly<Record<string, unknown>> = {}): string {
 
 async function toError(response: Response): Promise<AppError> {
   const { status, headers } = response;
+  const location = headers.get("location");
+  if (response.type === "opaqueredirect" || (location !== null && status < 400)) {
+    const message = `The server redirects ${location === null ? "elsewhere" : `to ${location}`}: set baseUrl to where it is`;
+    return new AppError("unexpected_answer", message, { details: { status } });
+  }
   const text = await response.text().catch(() => "");
   const problem = readProblem(text);
   const about = {
@@ -211,8 +220,8 @@ function secondsOf(headers: Headers): string {
 function readProblem(text: string): Problem | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isProblem = typeof value === "object" && value !== null && "code" in value && "detail" in value;
-    return isProblem ? (value as Problem) : undefined;
+    const { code, detail } = (value ?? {}) as Partial<Problem>;
+    return typeof code === "string" && typeof detail === "string" ? (value as Problem) : undefined;
   } catch {
     return undefined; // not ours: a proxy's page, say
   }

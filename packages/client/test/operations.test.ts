@@ -120,6 +120,19 @@ describe("a call", () => {
     await expect(client.getSession("")).rejects.toMatchObject({ code: "validation_failed" });
   });
 
+  test("sends bytes in whatever a platform has them, and never something else in their place", async () => {
+    const { buffer } = new Uint8Array([0, 255]);
+    for (const content of [buffer, new Uint8Array([7, 0, 255, 7]).subarray(1, 3), new Blob([buffer])]) {
+      await client.putFile("s", "a.bin", content);
+    }
+    expect(seen.map(({ body }) => body)).toEqual(Array(3).fill(Buffer.from([0, 255]).toString()));
+    for (const wrong of [undefined, { a: 1 }, 5]) {
+      const refused = { code: "validation_failed", message: expect.stringContaining("content") };
+      await expect(client.putFile("s", "a.bin", wrong as never)).rejects.toMatchObject(refused);
+    }
+    expect(seen).toHaveLength(3);
+  });
+
   test.each(["..", "", "half a \ud83d"])("refuses an id that has no place in a path: %j", async (id) => {
     await expect(client.getSession(id)).rejects.toMatchObject({ code: "validation_failed" });
     expect(seen).toEqual([]);
@@ -156,6 +169,7 @@ describe("an error", () => {
 
   test.each([
     ["a proxy's page", "<h1>Bad gateway</h1>"],
+    ["a problem of another shape", JSON.stringify({ code: 5, detail: { a: 1 } })],
     ["a code that is not known here", JSON.stringify({ code: "new_code", detail: "d" })],
   ])("of %s is an unexpected answer", async (_, body) => {
     answer = (response) => response.writeHead(500).end(body);
@@ -248,5 +262,35 @@ describe("a request that met a server in trouble", () => {
     await expect(client.updateSession("s", { title: "a" })).rejects.toMatchObject({ details: { status: 503 } });
     await expect(client.deleteSession("s")).rejects.toMatchObject({ details: { status: 503 } });
     expect(seen).toHaveLength(2);
+  });
+});
+
+describe("a redirect", () => {
+  test.each([301, 302, 307, 308])(
+    "is told and not followed: the key would go elsewhere, and a POST become a GET: %i",
+    async (status) => {
+      answer = (response) => response.writeHead(status, { location: "https://elsewhere.example/sessions" }).end();
+      const keyed = createClient({ baseUrl: url(), apiKey: "k" });
+      const told = {
+        code: "unexpected_answer",
+        message: expect.stringMatching(/redirects to https:\/\/elsewhere\.example\/sessions.*baseUrl/),
+        details: { status },
+      };
+      await expect(keyed.createSession({ title: "x" })).rejects.toMatchObject(told);
+      await expect(keyed.getSession("s")).rejects.toMatchObject(told);
+      await expect(keyed.sendMessage("s", "x").rest()).rejects.toMatchObject(told);
+      expect(seen).toHaveLength(3);
+    },
+  );
+
+  test("is told where a browser hides it", async () => {
+    const hidden = Object.defineProperties(Response.error(), { type: { value: "opaqueredirect" } });
+    const page = createClient({
+      baseUrl: url(),
+      fetch: async (_, { redirect }) => (redirect === "manual" ? hidden : Response.json({})),
+    });
+    await expect(page.getSession("s")).rejects.toMatchObject({
+      message: expect.stringContaining("redirects elsewhere"),
+    });
   });
 });

@@ -87,7 +87,10 @@ describe("sendMessage", () => {
   });
 
   test("rest() reads to the end", async () => {
-    expect(await client.sendMessage(SESSION, "hello").rest()).toEqual(log.at(-1));
+    const stream = client.sendMessage(SESSION, "hello");
+    expect(await stream.rest()).toEqual(log.at(-1));
+    // "Undefined" would say that the run had ended before.
+    await expect(stream.rest()).rejects.toMatchObject({ code: "validation_failed" });
   });
 
   test("a server that stays away is given up, and the error says what was received", async () => {
