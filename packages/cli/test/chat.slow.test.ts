@@ -1,4 +1,7 @@
+import { EventEmitter, once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -68,6 +71,14 @@ describe("chat through a pipe", () => {
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
     expect(events.map(({ event }) => event)).toContain("interrupt");
     expect(events.at(-1)).toMatchObject({ event: "done", data: { status: "succeeded" } });
+  });
+
+  test("an agent for a session that has another one is refused, not passed over in silence", async () => {
+    await chat("hello\n");
+    const other = await chat("hello\n", "--last", "--agent", "readonly");
+    expect(other).toMatchObject({ code: 2, errors: expect.stringContaining('the session\'s agent is "default"') });
+    expect(await chat("/session\n", "--last", "--agent", "default")).toMatchObject({ code: 0 });
+    expect(await chat("hello\n", "--last", "--session", "x")).toMatchObject({ code: 2 });
   });
 
   test("an unknown session or agent is told, with exit code 1 or 2", async () => {
@@ -175,5 +186,49 @@ describe("chat in a terminal", () => {
     await until(/once more to leave/);
     type("\x03");
     expect(await exited).toBe(0);
+  });
+
+  test("Ctrl-C at a question that an earlier chat left stops the agent too", async () => {
+    writeCareful();
+    const unanswered = await chat("Run the command: touch made.txt\n", "--agent", "careful");
+    expect(unanswered.errors).toContain("waits for your answer");
+    const { until, type, exited } = terminal("--last");
+    await until(/allow\? /);
+    type("\x03");
+    await until(/stopping the agent/);
+    await until(/> /);
+    type("What did I say first?\r");
+    await until(/first said: "Run the command: touch made.txt/);
+    await until(/> /);
+    type("\x04");
+    expect(await exited).toBe(0);
+  });
+
+  test("a server that never answers keeps nobody", async () => {
+    const requests = new EventEmitter();
+    const server = createServer(({ url = "" }, response) => {
+      requests.emit(url);
+      if (url === "/sessions/s")
+        response.setHeader("content-type", "application/json").end('{"id":"s","message_count":1}');
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const [early, asked] = [terminal("--url", address, "--session", "other"), once(requests, "/sessions/other")];
+      await asked;
+      early.type("\x03");
+      expect(await early.exited).toBe(130);
+      const looked = once(requests, "/approvals?session_id=s");
+      const { until, type, exited } = terminal("--url", address, "--session", "s");
+      await until(/goes on, 1 message so far/);
+      await looked;
+      type("\x03");
+      await until(/to leave/);
+      type("\x03");
+      expect(await exited).toBe(0);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

@@ -158,7 +158,7 @@ describe("doctor", () => {
     expect(output).toMatch(/^ok +configuration: valid$/m);
     expect(output).toMatch(/^ok +storage: sqlite, .*; schema \d+;/m);
     expect(output).toMatch(/^warning model offline:/m);
-    expect(output).toMatch(/^ok +sessions: 1 checked with 2 messages; 1 messages set right$/m);
+    expect(output).toMatch(/^ok +sessions: 1 checked with 2 messages; 1 message set right$/m);
     expect(code).toBe(0);
     expect((await run(["doctor", "--repair"])).output).toContain("all as they should be");
   });

@@ -83,12 +83,9 @@ async function pickUp(state: State): Promise<void> {
   if (!session) return;
   const { approvals } = await client.listApprovals({ session_id: session.id });
   const waiting = approvals.filter(({ status }) => status === "waiting");
-  if (waiting.length > 0) {
-    const stream = await answer(state, waiting);
-    if (stream) await show(state, stream);
-  } else if (session.active_run_id) {
-    await show(state, client.followRun(session.id, session.active_run_id, followOptions(state)));
-  }
+  const { id, active_run_id } = session;
+  if (waiting.length > 0) await show(state, () => answer(state, waiting));
+  else if (active_run_id) await show(state, async () => client.followRun(id, active_run_id, followOptions(state)));
 }
 
 async function send(state: State, content: string): Promise<void> {
@@ -98,8 +95,9 @@ async function send(state: State, content: string): Promise<void> {
     { title: oneLine(content, 80), ...(agent !== undefined && { agent_name: agent }) },
     { signal: state.interrupts.signal },
   );
+  const { id } = state.session;
   const options = { ...followOptions(state), ...(model !== undefined && { model }) };
-  await show(state, client.sendMessage(state.session.id, content, options));
+  await show(state, async () => client.sendMessage(id, content, options));
 }
 
 /** A server that is away is waited for, which the user must know. */
@@ -120,10 +118,10 @@ function followOptions({ interrupts, say }: State): FollowOptions {
 }
 
 /** To the run's end, through as many questions as it has. */
-async function show(state: State, stream: RunStream): Promise<void> {
+async function show(state: State, begin: () => Promise<RunStream | undefined>): Promise<void> {
   state.running = true;
   try {
-    for (let next: RunStream | undefined = stream; next && !state.interrupts.leaving; ) {
+    for (let next = await begin(); next && !state.interrupts.leaving; ) {
       const asked: readonly Interrupt[] = await follow(state, next);
       next = asked.length > 0 ? await answer(state, asked) : undefined;
     }
@@ -146,7 +144,7 @@ async function follow(state: State, stream: RunStream): Promise<readonly Interru
   return asked;
 }
 
-async function answer(state: State, asked: readonly Interrupt[]) {
+async function answer(state: State, asked: readonly Interrupt[]): Promise<RunStream | undefined> {
   const { client, prompt, say, session, flags } = state;
   const decisions = await askDecisions(asked, prompt, say);
   if (decisions) state.printer.answered();
@@ -171,7 +169,8 @@ async function attempt(state: State, work: () => Promise<void>): Promise<number>
   state.succeeded = true;
   state.aborting = false;
   try {
-    await work();
+    // Whoever leaves does not wait for a server that is silent.
+    await Promise.race([work(), state.interrupts.left]);
     return state.succeeded ? EXIT.ok : EXIT.failed;
   } catch (error) {
     if (state.interrupts.leaving) return EXIT.ok; // whatever was cut off by that is kept

@@ -6,6 +6,8 @@ export interface Interrupts {
   readonly leaving: boolean;
   /** Aborts when the user leaves: a server that is silent must not keep him. */
   readonly signal: AbortSignal;
+  /** Resolves then. */
+  readonly left: Promise<void>;
   leave(): void;
 }
 
@@ -19,9 +21,11 @@ export interface InterruptsOptions {
 /** The first Ctrl-C stops the agent and not the conversation; the second one leaves. */
 export function createInterrupts({ stop, onLeave, say }: InterruptsOptions): Interrupts {
   let count = 0;
-  const left = new AbortController();
+  const leaving = new AbortController();
+  const { promise: left, resolve } = Promise.withResolvers<void>();
   const leave = () => {
-    left.abort();
+    leaving.abort();
+    resolve();
     onLeave();
   };
   return {
@@ -35,9 +39,10 @@ export function createInterrupts({ stop, onLeave, say }: InterruptsOptions): Int
       count = 0;
     },
     leave,
-    signal: left.signal,
+    left,
+    signal: leaving.signal,
     get leaving() {
-      return left.signal.aborted;
+      return leaving.signal.aborted;
     },
   };
 }

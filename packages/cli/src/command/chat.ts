@@ -3,10 +3,10 @@ import type { Session } from "@cognition/contract";
 import { converse } from "../chat/conversation.ts";
 import { createEventPrinter } from "../chat/event-printer.ts";
 import { openPrompt } from "../chat/prompt.ts";
-import type { Arguments, Command } from "../command.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
+import { type Arguments, type Command, misuse } from "../command.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, type Connection, connect } from "../connection.ts";
 import type { Context } from "../context.ts";
-import { oneLine } from "../terminal/print.ts";
+import { counted, oneLine } from "../terminal/print.ts";
 
 export const command: Command = {
   usage: "[--session <id> | --last] [--agent <name>] [--url <address>]",
@@ -27,36 +27,49 @@ export const command: Command = {
     ...CONNECTION_HELP,
   ],
   async run(context, args) {
+    if (args.text("session") !== undefined && args.flag("last")) throw misuse("--session or --last, not both");
     const connection = await connect(context, args, { works: true });
-    const prompt = openPrompt(context);
     try {
-      const session = await findSession(connection.client, args);
-      if (!args.flag("json")) greet(context, connection.place, session);
-      return await converse({
-        client: connection.client,
-        prompt,
-        printer: createEventPrinter(context.output, args.flag("json")),
-        say: (text) => context.errors.write(`${text}\n`),
-        session,
-        flags: connection.flags,
-        agent: args.text("agent"),
-        model: args.text("model"),
-        onGone: (leave) => {
-          context.output.on("error", leave);
-          // Once: a second one ends the process, however long its server takes to stop.
-          const onTerminate = () => {
-            context.signals.off("SIGTERM", onTerminate);
-            leave();
-          };
-          context.signals.on("SIGTERM", onTerminate);
-        },
-      });
+      return await talk(context, args, connection);
     } finally {
-      prompt.close();
       await connection.close();
     }
   },
 };
+
+async function talk(context: Context, args: Arguments, { client, place, flags }: Connection): Promise<number> {
+  const session = await findSession(client, args);
+  const agent = args.text("agent");
+  // Passed over in silence, it would let another agent write than the one that was asked for.
+  if (session && agent !== undefined && agent !== session.agent_name)
+    throw misuse(`--agent is for a new session; the session's agent is "${session.agent_name}"`);
+  if (!args.flag("json")) greet(context, place, session);
+  // Not before there is something to talk about: from here on Ctrl-C does not end the program by itself.
+  const prompt = openPrompt(context);
+  try {
+    return await converse({
+      client,
+      prompt,
+      printer: createEventPrinter(context.output, args.flag("json")),
+      say: (text) => context.errors.write(`${text}\n`),
+      session,
+      flags,
+      agent,
+      model: args.text("model"),
+      onGone: (leave) => {
+        context.output.on("error", leave);
+        // Once: a second one ends the process, however long its server takes to stop.
+        const onTerminate = () => {
+          context.signals.off("SIGTERM", onTerminate);
+          leave();
+        };
+        context.signals.on("SIGTERM", onTerminate);
+      },
+    });
+  } finally {
+    prompt.close();
+  }
+}
 
 async function findSession(client: Client, args: Arguments): Promise<Session | undefined> {
   const id = args.text("session");
@@ -66,7 +79,7 @@ async function findSession(client: Client, args: Arguments): Promise<Session | u
 
 function greet({ output }: Context, place: string, session: Session | undefined): void {
   const going = session
-    ? `"${oneLine(session.title ?? session.id, 60)}" goes on, ${session.message_count} messages so far.`
+    ? `"${oneLine(session.title ?? session.id, 60)}" goes on, ${counted(session.message_count, "message")} so far.`
     : "Try: List the files in this directory.";
   output.write(
     `Cognition in ${place}\n${going}\nCtrl-C stops the agent, and once more the program; /help tells more.\n\n`,

@@ -7,7 +7,7 @@ import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { repairMessages } from "../repair-messages.ts";
-import { printJson } from "../terminal/print.ts";
+import { counted, printJson } from "../terminal/print.ts";
 
 interface Check {
   readonly name: string;
@@ -112,7 +112,7 @@ async function examineSessions(storage: Storage, note: Note, repair: boolean): P
     note,
     () => repairMessages(storage),
     ({ sessions, messages, changed }) =>
-      `${sessions} checked with ${messages} messages; ${changed === 0 ? "all as they should be" : `${changed} messages set right`}`,
+      `${sessions} checked with ${counted(messages, "message")}; ${changed === 0 ? "all as they should be" : `${counted(changed, "message")} set right`}`,
   );
 }
 

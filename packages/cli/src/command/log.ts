@@ -3,7 +3,7 @@ import { type Command, numberOf } from "../command.ts";
 import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
 import { EXIT } from "../exit-code.ts";
 import { drawTree } from "../terminal/draw-tree.ts";
-import { oneLine, printJson } from "../terminal/print.ts";
+import { counted, oneLine, printJson } from "../terminal/print.ts";
 
 const SHOWN = 50;
 
@@ -39,5 +39,5 @@ export const command: Command = {
 function describe({ id, is_head, created_at, message_count, summary, next }: Checkpoint): string {
   const head = is_head ? "  <- here" : "";
   const waiting = next.length > 0 && is_head ? `  next: ${next.join(", ")}` : "";
-  return `${id}  ${created_at.slice(0, 19).replace("T", " ")}  ${message_count} messages  ${oneLine(summary, 60)}${waiting}${head}`;
+  return `${id}  ${created_at.slice(0, 19).replace("T", " ")}  ${counted(message_count, "message")}  ${oneLine(summary, 60)}${waiting}${head}`;
 }

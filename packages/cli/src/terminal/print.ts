@@ -5,6 +5,10 @@ export function printJson(context: Context, value: unknown): void {
   context.output.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** What others wrote, made safe for a terminal: a title or a file's content must not move the cursor or set the window's title. */
 export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out
