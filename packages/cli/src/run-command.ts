@@ -3,6 +3,7 @@ import { type Command, parseArguments } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
+import { plainText } from "./terminal/print.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs what the command line says; gives the exit code. */
@@ -20,7 +21,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
   try {
     return await command.run(context, parseArguments(command, rest));
   } catch (error) {
-    context.errors.write(`cognition ${name}: ${explain(error)}\n`);
+    context.errors.write(`cognition ${name}: ${plainText(explain(error))}\n`);
     if (isAppError(error, "validation_failed")) context.errors.write(`Usage: cognition ${name} ${command.usage}\n`);
     return exitCodeOf(error);
   }

@@ -32,3 +32,17 @@ test("what the server would refuse is asked again: nobody could answer it afterw
 test("where the input ends nothing is decided", async () => {
   expect(await decide(["approve"], "n")).toEqual({ decisions: undefined, asked: 1 });
 });
+
+test("a person sees all that he is to allow, as it will run", async () => {
+  const said: string[] = [];
+  const prompt = { askNow: async () => "n" } as Partial<Prompt> as Prompt;
+  const command = `echo ${"a".repeat(2000)}; rm -rf ~ \u202e# dnammoc ssenmrah`;
+  const asked = {
+    id: "i",
+    tool_name: "exec\x1b[2Jute",
+    args: { command },
+    allowed_decisions: ["approve" as const, "reject" as const],
+  };
+  await askDecisions([asked], prompt, (text) => void said.push(text));
+  expect(said).toEqual([`  The agent wants to: execute {"command":"${command.replace("\u202e", "")}"}`]);
+});

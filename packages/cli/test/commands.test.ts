@@ -95,11 +95,26 @@ describe("db", () => {
     expect((await run(["db", "migrate"])).output).toContain("nothing to do");
     const copied = await run(["db", "backup", "copy.db"]);
     expect(copied).toMatchObject({ code: 0, output: `${join(dir.path, "copy.db")}\n` });
+    const told = await run(["db", "backup", "other.db", "--json"]);
+    expect(JSON.parse(told.output)).toEqual({ file: join(dir.path, "other.db") });
     const again = await run(["db", "backup", "copy.db"]);
     expect(again.code).toBe(3);
     expect(again.errors).toContain("is there already");
     const status = await run(["db", "status", "--storage", "copy.db", "--json"]);
     expect(JSON.parse(status.output)).toMatchObject({ state: "current" });
+  });
+
+  test("a database where no folder can be made is exit code 3, and not a wait without end", async () => {
+    await run(["db", "migrate"]);
+    const belowFile = join(dir.path, ".cognition/state.db/nowhere");
+    for (const folder of ["/proc/nowhere", belowFile]) {
+      const told = {
+        code: 3,
+        errors: expect.stringMatching(new RegExp(`^cognition db: SQLite database .*${folder}/a.db`)),
+      };
+      expect(await run(["db", "migrate", "--storage", `${folder}/a.db`])).toMatchObject(told);
+      expect(await run(["db", "backup", `${folder}/a.db`])).toMatchObject(told);
+    }
   });
 
   test("a database that can't be reached is exit code 3", async () => {

@@ -28,3 +28,17 @@ test("nothing is said where there is no answer", () => {
   const data = { status: "failed", message_id: null, assistant_data: null };
   expect(printed({ event: "done", data })).toBe("  (failed)\n");
 });
+
+test("what a model or a tool wrote does not steer the terminal, wherever it stands", () => {
+  const evil = "\x1b]0;title\x07\x1b[2J\u009b1A\rname";
+  const text = printed(
+    token("m", evil),
+    { event: "tool_call", data: { id: "c", name: `${evil}\n  = forged`, args: {}, agent: evil } },
+    { event: "tool_result", data: { outcome: "ok", exit_code: 0, output: evil } },
+    { event: "delegation", data: { target_agent: evil, task: evil } },
+    { event: "error", data: { code: evil, message: evil } },
+  );
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those must not be there
+  expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+  expect(text).not.toMatch(/^ {2}= forged/m);
+});

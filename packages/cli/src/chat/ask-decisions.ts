@@ -1,5 +1,5 @@
 import { type Decision, type DecisionType, type Interrupt, isJsonObject } from "@cognition/contract";
-import { oneLine } from "../terminal/print.ts";
+import { oneLine, plainText } from "../terminal/print.ts";
 import type { Prompt } from "./prompt.ts";
 
 /** One answer for each question; undefined where the input ended before that. */
@@ -23,9 +23,8 @@ async function askOne(
   say: (text: string) => void,
 ): Promise<Decision | undefined> {
   const { id, tool_name, args, value, description, allowed_decisions: allowed } = interrupt;
-  const what = tool_name
-    ? `${tool_name} ${oneLine(JSON.stringify(args ?? {}), 400)}`
-    : oneLine(JSON.stringify(value), 400);
+  // All of it, however long: nobody can allow what he has not seen.
+  const what = plainText(tool_name ? `${tool_name} ${JSON.stringify(args ?? {})}` : JSON.stringify(value));
   say(allowed.includes("approve") ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
   if (description !== undefined) say(`  ${oneLine(description, 400)}`);
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Client, FollowOptions, RunStream } from "@cognition/client";
 import { type Interrupt, isAppError, type Session } from "@cognition/contract";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { oneLine } from "../terminal/print.ts";
+import { oneLine, plainText } from "../terminal/print.ts";
 import { askDecisions } from "./ask-decisions.ts";
 import type { EventPrinter } from "./event-printer.ts";
 import { createInterrupts, type Interrupts } from "./interrupts.ts";
@@ -181,5 +181,5 @@ async function attempt(state: State, work: () => Promise<void>): Promise<number>
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return plainText(error instanceof Error ? error.message : String(error));
 }

@@ -8,6 +8,7 @@ export interface EventPrinter {
   answered(): void;
 }
 
+const NAME_SHOWN = 100;
 const ARGUMENTS_SHOWN = 160;
 const RESULT_SHOWN = 400;
 
@@ -20,9 +21,10 @@ export function createEventPrinter(output: { write(text: string): unknown }, jso
   /** Messages that came word by word. */
   const spoken = new Set<string | null | undefined>();
   const say = (text: string) => {
-    if (text === "") return;
-    output.write(text);
-    inLine = !text.endsWith("\n");
+    const plain = plainText(text);
+    if (plain === "") return;
+    output.write(plain);
+    inLine = !plain.endsWith("\n");
   };
   const note = (text: string) => say(`${inLine ? "\n" : ""}${text}\n`);
   return {
@@ -33,7 +35,7 @@ export function createEventPrinter(output: { write(text: string): unknown }, jso
       if (event.event === "reset") note("  (the server's log was set back; earlier text may be gone)");
       else if (event.event === "status" && event.data.status === "resuming" && expected) expected = false;
       else {
-        say(plainText(wordsIn(event, spoken)));
+        say(wordsIn(event, spoken));
         const text = describe(event);
         if (text !== undefined) note(text);
       }
@@ -65,10 +67,10 @@ function textOf(content: string | ContentBlock[] = ""): string {
 /** Nothing for events that a person need not see. */
 function describe(event: LogEvent): string | undefined {
   const { data } = event;
-  const who = "agent" in data && data.agent !== undefined ? `${data.agent}: ` : "";
+  const who = "agent" in data && data.agent !== undefined ? `${oneLine(data.agent, NAME_SHOWN)}: ` : "";
   switch (event.event) {
     case "tool_call":
-      return `  · ${who}${event.data.name} ${oneLine(JSON.stringify(event.data.args), ARGUMENTS_SHOWN)}`;
+      return `  · ${who}${oneLine(event.data.name, NAME_SHOWN)} ${oneLine(JSON.stringify(event.data.args), ARGUMENTS_SHOWN)}`;
     case "tool_result":
       return describeResult(event.data);
     case "planning":
@@ -76,9 +78,9 @@ function describe(event: LogEvent): string | undefined {
         .map(({ content, status }) => `  ${status === "completed" ? "[x]" : "[ ]"} ${oneLine(content, 100)}`)
         .join("\n");
     case "delegation":
-      return `  → ${event.data.target_agent}: ${oneLine(event.data.task, ARGUMENTS_SHOWN)}`;
+      return `  → ${oneLine(event.data.target_agent, NAME_SHOWN)}: ${oneLine(event.data.task, ARGUMENTS_SHOWN)}`;
     case "error":
-      return `  ${event.data.code}: ${plainText(event.data.message)}`;
+      return `  ${event.data.code}: ${event.data.message}`;
     case "status":
       return event.data.status === "resuming"
         ? "  (the server was interrupted; the answer goes on from its last step)"

@@ -32,7 +32,12 @@ export const command: Command = {
   async run(context, args) {
     const [action, file] = args.positionals;
     const settings = storageSettings(configOf(context, args).config);
-    if (action === "backup") return backup(context, settings, file);
+    if (action === "backup") {
+      const target = backup(context, settings, file);
+      if (args.flag("json")) printJson(context, { file: target });
+      else context.output.write(`${target}\n`);
+      return EXIT.ok;
+    }
     if (action !== "status" && action !== "migrate") throw misuse(`status, migrate or backup, not "${action}"`);
     if (file !== undefined) throw misuse(`there is no place for "${file}"`);
     const before = await statusOf(settings);
@@ -43,13 +48,12 @@ export const command: Command = {
   },
 };
 
-function backup(context: Context, { state_database }: Settings, file: string | undefined): number {
+function backup(context: Context, { state_database }: Settings, file: string | undefined): string {
   if (file === undefined) throw misuse("name the file to write: cognition db backup <file>");
   if (state_database === undefined) throw misuse("only a SQLite database is copied so; for PostgreSQL use pg_dump");
   const target = resolve(context.cwd, file);
   backupSqlite({ path: state_database, target });
-  context.output.write(`${target}\n`);
-  return EXIT.ok;
+  return target;
 }
 
 async function statusOf(settings: Settings): Promise<Status> {

@@ -7,7 +7,7 @@ import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { repairMessages } from "../repair-messages.ts";
-import { counted, printJson } from "../terminal/print.ts";
+import { counted, plainText, printJson } from "../terminal/print.ts";
 
 interface Check {
   readonly name: string;
@@ -29,7 +29,8 @@ export const command: Command = {
     const checks: Check[] = [];
     const note = (check: Check) => {
       checks.push(check);
-      if (!args.flag("json")) context.output.write(`${MARKS[check.state]} ${check.name}: ${check.message}\n`);
+      if (!args.flag("json"))
+        context.output.write(plainText(`${MARKS[check.state]} ${check.name}: ${check.message}\n`));
     };
     await examine(context, note, args);
     const failed = checks.some(({ state }) => state === "failed");

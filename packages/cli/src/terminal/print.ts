@@ -9,10 +9,13 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What others wrote, made safe for a terminal: a title or a file's content must not move the cursor or set the window's title. */
+/**
+ * What others wrote, made safe for a terminal: a title or a file's content must not move the cursor or set the window's title,
+ * nor a command read otherwise than it runs, which is what marks that turn the direction of text are good for.
+ */
 export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  return stripVTControlCharacters(text).replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
 export function oneLine(text: string, length: number): string {

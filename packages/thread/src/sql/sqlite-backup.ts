@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AppError } from "@cognition/contract";
 import { storageError } from "./errors.ts";
+import { makeFolders } from "./make-folders.ts";
 
 export interface SqliteBackupOptions {
   /** The database, which may be in use. */
@@ -22,15 +23,20 @@ export function backupSqlite({ path, target }: SqliteBackupOptions): void {
   if (!existsSync(path)) throw unusable(`There is no SQLite database ${path}; nothing was copied.`);
   if (existsSync(target)) throw unusable(`${target} is there already; nothing was copied. Name another file.`);
   const unfinished = `${resolve(target)}.unfinished`;
-  mkdirSync(dirname(unfinished), { recursive: true });
-  rmSync(unfinished, { force: true });
+  const failed = `SQLite database ${path} can't be copied to ${target}`;
+  try {
+    makeFolders(dirname(unfinished));
+    rmSync(unfinished, { force: true });
+  } catch (error) {
+    throw storageError(error, failed);
+  }
   const db = new DatabaseSync(path, { readOnly: true });
   try {
     db.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     db.prepare("vacuum into ?").run(unfinished);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw storageError(error, `SQLite database ${path} can't be copied to ${target}`);
+    throw storageError(error, failed);
   } finally {
     db.close();
   }

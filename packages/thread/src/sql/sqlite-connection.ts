@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { requireBindable } from "./bindable.ts";
 import { storageError } from "./errors.ts";
+import { makeFolders } from "./make-folders.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
@@ -100,7 +100,7 @@ export class SqliteConnection {
 function openFile(path: string): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    if (path !== ":memory:") makeFolders(dirname(path));
     db = new DatabaseSync(path);
     db.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}; pragma journal_mode = wal`);
     // FULL: a commit that was acknowledged survives a power cut, not only a crash of the process.
