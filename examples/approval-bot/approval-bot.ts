@@ -17,8 +17,10 @@ const { values } = parseArgs({
   },
 });
 const secret = process.env["WEBHOOK_SECRET"];
-if (!secret)
-  throw new Error("Set WEBHOOK_SECRET to the secret that the server signs with (COGNITION_WEBHOOKS_SECRETS).");
+if (!secret) {
+  console.error("Set WEBHOOK_SECRET to the secret that the server signs with (COGNITION_WEBHOOKS_SECRETS).");
+  process.exit(2);
+}
 
 const client = createClient({ baseUrl: values.server });
 
@@ -40,9 +42,9 @@ async function answer(session_id: string): Promise<void> {
 }
 
 /** The status to answer with. Anything but a 2xx, and the server calls again later. */
-async function receive(request: IncomingMessage): Promise<number> {
+async function receive(request: IncomingMessage, secret: string): Promise<number> {
   const body = await text(request);
-  if (!isGenuine(secret ?? "", request.headers, body)) return 401;
+  if (!isGenuine(secret, request.headers, body)) return 401;
   const { session_id, status } = JSON.parse(body) as { session_id: string; status: string };
   if (status === "waiting") await answer(session_id);
   else console.log(`session ${session_id} is ${status}`);
@@ -50,9 +52,15 @@ async function receive(request: IncomingMessage): Promise<number> {
 }
 
 createServer(async (request, response) => {
-  const status = await receive(request).catch((error: unknown) => {
-    console.error(error);
+  const status = await receive(request, secret).catch((error: unknown) => {
+    // A server that is away has a message of its own; a fault of this program needs its stack.
+    console.error(isAppError(error) ? error.message : error);
     return 503;
   });
   response.writeHead(status).end();
-}).listen(Number(values.port), "127.0.0.1", () => console.log(`waiting for callbacks on port ${values.port}`));
+})
+  .on("error", ({ message }) => {
+    console.error(message);
+    process.exitCode = 1;
+  })
+  .listen(Number(values.port), "127.0.0.1", () => console.log(`waiting for callbacks on port ${values.port}`));

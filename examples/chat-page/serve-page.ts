@@ -33,6 +33,10 @@ const server = createServer(async (request, response) => {
   const type = TYPES[extname(path)] ?? "text/plain";
   response.writeHead(found ? 200 : 404, { "Content-Type": `${type}; charset=utf-8` }).end(found || "not found");
 });
+server.on("error", ({ message }) => {
+  console.error(message); // such as a port that is taken
+  process.exitCode = 1;
+});
 server.listen(Number(values.port), "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
   console.log(`the chat page is on http://127.0.0.1:${port}`);

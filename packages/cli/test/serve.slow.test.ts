@@ -46,6 +46,22 @@ describe("serve", () => {
     expect(served.seen()).toContain(`  or       ${command} --url ${served.url}\n`);
   });
 
+  test.each([
+    [["auth.mode=api_key"], /curl -X POST -H 'X-API-Key: <key>' http/, / --key <key>\n/],
+    [
+      ["auth.mode=jwt", `auth.jwt.secret=${"s".repeat(40)}`],
+      /curl -N -X POST -H 'Authorization: Bearer <token>' http/,
+      / --token <token>\n/,
+    ],
+    [["scoping.enabled=true"], /curl -X POST -H 'X-Cognition-Scope-User: <user>' http/, / --scope user=<user>\n/],
+  ])("what it says to try gets through with %j", async (settings, curl, chat) => {
+    const { until, seen } = await serve(...settings.flatMap((setting) => ["--set", setting]));
+    await until(/Ctrl-C stops it/);
+    expect(seen()).toMatch(curl);
+    expect(seen()).toMatch(chat);
+    expect(seen().includes("cognition keys create")).toBe(settings.includes("auth.mode=api_key"));
+  });
+
   test("Ctrl-C drains: what runs is kept, and the next server ends it", async () => {
     const first = await serve("--quiet");
     const client = createClient({ baseUrl: first.url });

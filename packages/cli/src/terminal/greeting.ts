@@ -1,3 +1,4 @@
+import { scopeHeader } from "@cognition/contract";
 import type { Config } from "@cognition/server/operator";
 import type { Context } from "../context.ts";
 import type { OpenServer } from "../open-server.ts";
@@ -12,6 +13,7 @@ export async function greeting(
   const { backend, capabilities } = runtime.sandboxes.describe();
   const { provider, model } = await runtime.models.select({});
   const offline = provider.provider === "offline";
+  const who = identityIn(config);
   const isolated = capabilities.isolation !== "none";
   const gaps = [
     ...(storage.startsWith("postgres") ? [] : ["PostgreSQL for more than one node (COGNITION_PERSISTENCE_URI)"]),
@@ -25,10 +27,11 @@ export async function greeting(
     `  sandbox  ${backend}${isolated ? "" : ": commands run as you"}`,
     `  model    ${offline ? "offline, for trying things out" : `${model} (${provider.id})`}`,
     `  docs     ${url}/docs`,
-    `  try      curl -X POST ${url}/sessions -d '{"title": "Hello"}'`,
+    ...(config.auth.mode === "api_key" ? [`  a key    ${commandName(env)} keys create <name>`] : []),
+    `  try      curl -X POST${who.headers} ${url}/sessions -d '{"title": "Hello"}'`,
     "           then, with the id that it gives:",
-    `           curl -N -X POST ${url}/sessions/<id>/messages -d '{"content": "List the files in this directory."}'`,
-    `  or       ${chatCommand(env)} --url ${url}`,
+    `           curl -N -X POST${who.headers} ${url}/sessions/<id>/messages -d '{"content": "List the files in this directory."}'`,
+    `  or       ${chatCommand(env)} --url ${url}${who.flags}`,
     ...(gaps.length > 0 ? [`  missing for production: ${gaps.join("; ")}`] : []),
     "  Ctrl-C stops it. Nothing is lost: what runs goes on at the next start.",
   ];
@@ -37,6 +40,21 @@ export async function greeting(
 
 /** As whoever started the server can type it: after `npm start` in the repository there is no program of that name. */
 function chatCommand(env: Context["env"]): string {
-  if (env["npm_lifecycle_event"] === "start") return "npm run chat --";
-  return env["npm_command"] === "exec" ? "npx cognition chat" : "cognition chat";
+  return env["npm_lifecycle_event"] === "start" ? "npm run chat --" : `${commandName(env)} chat`;
+}
+
+function commandName(env: Context["env"]): string {
+  if (env["npm_lifecycle_event"] === "start") return "npm run cognition --";
+  return env["npm_command"] === "exec" ? "npx cognition" : "cognition";
+}
+
+/** What a caller must show to be let in, as curl and as the chat take it. */
+function identityIn({ auth, scoping }: Config): { readonly headers: string; readonly flags: string } {
+  if (auth.mode === "api_key") return { headers: " -H 'X-API-Key: <key>'", flags: " --key <key>" };
+  if (auth.mode === "jwt") return { headers: " -H 'Authorization: Bearer <token>'", flags: " --token <token>" };
+  const keys = scoping.enabled ? scoping.keys : [];
+  return {
+    headers: keys.map((key) => ` -H '${scopeHeader(key)}: <${key}>'`).join(""),
+    flags: keys.map((key) => ` --scope ${key}=<${key}>`).join(""),
+  };
 }
