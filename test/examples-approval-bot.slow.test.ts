@@ -103,6 +103,23 @@ test("a bot that was down is told later, and decides once", async () => {
   expect(bot.seen().match(/approve execute/g)).toHaveLength(1);
 });
 
+test("a server that is away is told in a line, and the callback is taken later", async () => {
+  const bot = startBot();
+  await bot.until(/waiting for callbacks/);
+  running[0]?.child.kill("SIGKILL");
+  await running[0]?.exited;
+  const body = JSON.stringify({ session_id: "s", status: "waiting" });
+  const [id, timestamp] = ["d1", Math.floor(Date.now() / 1000)];
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signWebhook([key], { id, timestamp, body }),
+  };
+  expect((await fetch(hook, { method: "POST", headers, body })).status).toBe(503);
+  await bot.until(/can't be reached/);
+  expect(bot.seen()).not.toMatch(/^ +at /m);
+});
+
 test("a signature holds for its body, its time and its secret", () => {
   const [id, timestamp, body] = ["d1", 1_800_000_000, "{}"];
   const headers = {
