@@ -1,7 +1,5 @@
-import { statSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { AppError } from "@cognition/contract";
-import { describeOrigin, type LoadedConfig, loadConfig } from "@cognition/server/operator";
+import { type LoadedConfig, loadConfig } from "@cognition/server/operator";
 import { type Arguments, misuse } from "./command.ts";
 import type { Context } from "./context.ts";
 
@@ -28,18 +26,7 @@ export const CONFIG_HELP: readonly string[] = [
   "--set <key>=<value>      any other key of the configuration",
 ];
 
-/** What is in force, for a command that works with it. */
-export function configOf(context: Context, args: Arguments): LoadedConfig {
-  const loaded = readConfig(context, args);
-  const { root } = loaded.config.workspace;
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return loaded;
-  const place = describeOrigin(loaded.origins.get("workspace.root") ?? { from: "default" });
-  // Made, it would be an empty workspace with a database of its own, wherever a name was misspelt.
-  const message = `${place}: there is no folder ${root}. Make it, or name another. Nothing was started.`;
-  throw new AppError("invalid_config", message);
-}
-
-export function readConfig({ env, cwd, home }: Context, args: Arguments): LoadedConfig {
+export function configOf({ env, cwd, home }: Context, args: Arguments): LoadedConfig {
   const flags: Record<string, { flag: string; text: string }> = {};
   for (const [name, path] of Object.entries(FLAGS)) {
     const text = args.text(name);

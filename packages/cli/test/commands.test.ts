@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -122,25 +122,6 @@ describe("db", () => {
     expect(code).toBe(3);
     expect(errors).not.toContain("hunter2");
   });
-});
-
-test("a workspace that is not there is told, and not made: it may be a slip of the finger", async () => {
-  for (const command of [
-    ["sessions"],
-    ["chat"],
-    ["keys", "create", "phone"],
-    ["db", "migrate"],
-    ["serve"],
-    ["doctor"],
-  ]) {
-    const { code, output, errors } = await run([...command, "--workspace", "srcc"]);
-    expect({ code, told: output + errors }).toEqual({
-      code: command[0] === "doctor" ? 1 : 2,
-      told: expect.stringContaining(`--workspace: there is no folder ${join(dir.path, "srcc")}`),
-    });
-  }
-  expect(existsSync(join(dir.path, "srcc"))).toBe(false);
-  expect((await run(["config", "workspace.root", "--workspace", "srcc"])).code).toBe(0);
 });
 
 describe("keys", () => {

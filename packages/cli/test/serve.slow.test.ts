@@ -35,6 +35,15 @@ describe("serve", () => {
     expect(seen()).toMatch(/missing for production: PostgreSQL .*; a sandbox .*; a model .*; authentication/);
   });
 
+  test("tells that it made the workspace, whose name may be misspelt", async () => {
+    const { seen, until } = await serve("--workspace", "srcc");
+    await until(/Ctrl-C stops it/);
+    expect(seen()).toContain(`${join(dir.path, "srcc")}, which was not there and was made`);
+    const again = await serve("--workspace", "srcc");
+    await again.until(/Ctrl-C stops it/);
+    expect(again.seen()).not.toContain("was made");
+  });
+
   test.each([
     [{ npm_lifecycle_event: "start", npm_command: "start" }, "npm run chat --"],
     [{ npm_command: "exec" }, "npx cognition chat"],

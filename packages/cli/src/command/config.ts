@@ -6,7 +6,7 @@ import {
   withoutPassword,
 } from "@cognition/server/operator";
 import { type Command, misuse } from "../command.ts";
-import { CONFIG_HELP, CONFIG_OPTIONS, readConfig } from "../config-flags.ts";
+import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import { EXIT } from "../exit-code.ts";
 import { printJson } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
@@ -27,7 +27,7 @@ export const command: Command = {
     ...CONFIG_HELP,
   ],
   async run(context, args) {
-    const loaded = readConfig(context, args);
+    const loaded = configOf(context, args);
     const [wanted] = args.positionals;
     const options = listOptions().filter(
       ({ path }) => wanted === undefined || path === wanted || path.startsWith(`${wanted}.`),

@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { type Command, misuse, numberOf } from "../command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "../config-flags.ts";
 import type { Context } from "../context.ts";
@@ -18,11 +18,12 @@ export const command: Command = {
   async run(context, args) {
     const fd = numberOf(args, "ready-fd");
     const { config } = configOf(context, args);
+    const isNew = !existsSync(config.workspace.root);
     const stop = watchSignals(context);
     // A database that does not answer may keep the start for long: the second signal does not wait for it.
     const opened = await Promise.race([openServer(context, config), stop.second]);
     if (!opened) return EXIT.interrupted;
-    if (!args.flag("quiet")) context.output.write(await greeting(opened, config, context.env));
+    if (!args.flag("quiet")) context.output.write(await greeting(opened, { config, isNew, env: context.env }));
     if (fd !== undefined) await tellReady(fd, opened);
     await stop.first;
     return closeKindly(opened, stop.second);

@@ -4,11 +4,17 @@ import type { Context } from "../context.ts";
 import type { OpenServer } from "../open-server.ts";
 import { VERSION } from "../version.ts";
 
+export interface GreetingOptions {
+  config: Config;
+  /** The workspace was not there before: whoever misspelt its name should see it. */
+  isNew: boolean;
+  env: Context["env"];
+}
+
 /** What runs, where to go next, and what is missing before others use it. */
 export async function greeting(
   { url, storage, runtime }: OpenServer,
-  config: Config,
-  env: Context["env"],
+  { config, isNew, env }: GreetingOptions,
 ): Promise<string> {
   const { backend, capabilities } = runtime.sandboxes.describe();
   const { provider, model } = await runtime.models.select({});
@@ -24,6 +30,7 @@ export async function greeting(
   const lines = [
     `Cognition ${VERSION} on ${url}`,
     `  storage  ${storage}`,
+    ...(isNew ? [`  folder   ${config.workspace.root}, which was not there and was made`] : []),
     `  sandbox  ${backend}${isolated ? "" : ": commands run as you"}`,
     `  model    ${offline ? "offline, for trying things out" : `${model} (${provider.id})`}`,
     `  docs     ${url}/docs`,
