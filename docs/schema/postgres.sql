@@ -527,6 +527,8 @@ CREATE INDEX deliveries_by_scope ON public.deliveries USING btree (scope, pk);
 
 CREATE INDEX deliveries_by_session ON public.deliveries USING btree (session_id, pk);
 
+CREATE INDEX deliveries_done ON public.deliveries USING btree (created_at) WHERE (status <> 'pending'::text);
+
 CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 
 CREATE UNIQUE INDEX events_once ON public.events USING btree (run, ordinal);

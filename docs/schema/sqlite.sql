@@ -217,6 +217,8 @@ CREATE INDEX deliveries_by_scope on deliveries (scope, pk);
 
 CREATE INDEX deliveries_by_session on deliveries (session_id, pk);
 
+CREATE INDEX deliveries_done on deliveries (created_at) where status <> 'pending';
+
 CREATE INDEX deliveries_due on deliveries (next_attempt_at) where status = 'pending';
 
 CREATE TABLE events (

@@ -21,7 +21,10 @@ export interface DeliveryStore {
    * a scheme and a host as their addresses write them.
    */
   claimDeliveries(claim: { limit: number; lease_ms: number; except?: readonly string[] }): Promise<Delivery[]>;
-  /** `next_attempt_ms` from now; without it a failure is final (dead letter). */
+  /**
+   * `next_attempt_ms` from now; without it a failure is final (dead letter). The last attempt of one whose session is
+   * deleted removes it.
+   */
   recordAttempt(
     delivery_id: string,
     attempt: {
@@ -34,4 +37,9 @@ export interface DeliveryStore {
   ): Promise<Delivery>;
   /** Makes it due again, whatever became of it. */
   redeliver(delivery_id: string, scope?: Scope): Promise<Delivery>;
+  /**
+   * Removes those that were made before the time and are done, delivered or dead; not one that was delivered since. Gives
+   * how many. The signal ends it early.
+   */
+  pruneDeliveries(before: Date, options?: { signal?: AbortSignal }): Promise<number>;
 }

@@ -114,6 +114,20 @@ describe.each(databases)("on $name", ({ name, create }) => {
     ]);
   });
 
+  test("deliveries of sessions that were deleted before are gone, but those that are owed", async (_, db) => {
+    await migrate(db, migrations.slice(0, 16));
+    const session = `insert into sessions (id, thread_id, scope, status, agent_name, mode, config, metadata, created_at, updated_at)
+      values ('kept', 't', '{}', 'active', 'a', 'auto', '{}', '{}', 'then', 'then')`;
+    const delivery = (session_id: string, status: string) =>
+      `insert into deliveries (id, session_id, run_id, scope, url, payload, status, attempts, created_at)
+       values ('${session_id} ${status}', '${session_id}', 'r', '{}', 'u', '{}', '${status}', '[]', 'then')`;
+    const each = ["kept", "gone"].flatMap((id) => ["pending", "delivered", "dead"].map((was) => delivery(id, was)));
+    await db.atomic([session, ...each].map(bare));
+    await migrate(db);
+    const left = await db.read(db.q.selectFrom("deliveries").select("id").orderBy("id"));
+    expect(left.map(({ id }) => id)).toEqual(["gone pending", "kept dead", "kept delivered", "kept pending"]);
+  });
+
   test("processes that migrate a fresh database at once all come to the same schema", async ({ uri }, db) => {
     const children = Array.from({ length: 3 }, () => startChild("open", { uri }));
     try {

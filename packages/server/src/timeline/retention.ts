@@ -27,6 +27,7 @@ export interface SweepSummary {
   threads: number;
   checkpoints: number;
   events: number;
+  deliveries: number;
   snapshot_objects: number;
 }
 
@@ -105,6 +106,7 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
   const { storage, saver, settings, clock = Date } = options;
   const before = (days: number) => new Date(clock.now() - days * DAY_MS);
   const { checkpoints_keep_last: last, checkpoints_max_age_days: age, redo_keep, events_fold_after_days } = settings;
+  const { deliveries_max_age_days } = settings;
   return [
     ["idempotency_keys", () => storage.pruneIdempotencyKeys()],
     ["rate_limits", () => storage.rateLimits.pruneRateLimits()],
@@ -131,6 +133,7 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
         return (await storage.compactEvents(before(events_fold_after_days), { signal })).folded;
       },
     ],
+    ["deliveries", (signal) => storage.pruneDeliveries(before(deliveries_max_age_days), { signal })],
     ["snapshot_objects", (signal) => sweepFiles(storage, signal)],
   ];
 }

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openStorage, type Storage } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { finishRunWithDelivery } from "../../../thread/src/conformance/finished-run.ts";
 import { defaultConfig } from "../../src/config.ts";
 import { createRetention, type Retention } from "../../src/timeline/retention.ts";
 import { make, startTalk, type Talk } from "./talk.ts";
@@ -58,6 +59,7 @@ describe("a sweep", () => {
       threads: 0,
       checkpoints: 0,
       events: 0,
+      deliveries: 0,
       snapshot_objects: 0,
     });
     expect(errors).toEqual([]);
@@ -123,6 +125,21 @@ describe("a sweep", () => {
     await talk.say(make("b.txt", "two"));
     await talk.rewind({ last: "turn" });
     expect([talk.file("a.txt"), talk.file("b.txt")]).toEqual(["one", undefined]);
+  });
+
+  it("removes callbacks that were delivered or given up so many days ago, 30 unless it is said, and none that is owed", async () => {
+    const storage = await openStorage("memory");
+    const payload = { url: "https://example.com/hook", payload: {} };
+    for (let n = 0; n < 3; n++) await finishRunWithDelivery(storage, payload);
+    const [delivered, dead, owed] = (await storage.listDeliveries()).map(({ id }) => id) as [string, string, string];
+    await storage.recordAttempt(delivered, { status_code: 200, error: null, ok: true });
+    await storage.recordAttempt(dead, { status_code: 410, error: "gone", ok: false });
+    const sweepAfter = async (days: number, settings: Partial<Settings> = {}) =>
+      (await (await retain(storage, settings, Date.now() + days * DAY_MS)).sweep()).deliveries;
+    expect([await sweepAfter(29), await sweepAfter(60, { deliveries_max_age_days: 90 })]).toEqual([0, 0]);
+    expect(await sweepAfter(31)).toBe(2);
+    expect((await storage.listDeliveries()).map(({ id }) => id)).toEqual([owed]);
+    await storage.close();
   });
 
   it("removes the files that no checkpoint leads to any more, after their grace", async () => {

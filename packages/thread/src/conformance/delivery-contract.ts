@@ -172,6 +172,33 @@ export function deliveryContract(open: OpenStorage): void {
       expect(await storage.claimDeliveries({ limit: 1, lease_ms: 1 })).toEqual([]);
     });
 
+    test("those that are done go by their age, and what is owed stays", async ({ storage }) => {
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) ids.push(await makeDelivery(storage));
+      const [delivered, dead, owed, failing] = ids as [string, string, string, string];
+      await storage.recordAttempt(delivered, { status_code: 200, error: null, ok: true });
+      await storage.recordAttempt(dead, FAILED);
+      await storage.recordAttempt(failing, { ...FAILED, next_attempt_ms: LEASE_MS });
+      const { created_at } = await storage.getDelivery(delivered);
+      expect(await storage.pruneDeliveries(new Date(created_at)), "as old as that, not older").toBe(0);
+      const later = new Date(Date.now() + LEASE_MS);
+      expect(await storage.pruneDeliveries(later)).toBe(2);
+      expect((await storage.listDeliveries()).map(({ id }) => id)).toEqual([failing, owed]);
+      await expect(storage.getDelivery(dead)).rejects.toMatchObject({ code: "delivery_not_found" });
+      expect(await storage.pruneDeliveries(later)).toBe(0);
+      await expect(storage.pruneDeliveries(new Date(Number.NaN))).rejects.toMatchObject({ code: "validation_failed" });
+    });
+
+    test("one that was delivered late is as old as its delivery", async ({ storage }) => {
+      const id = await makeDelivery(storage);
+      const { created_at } = await storage.getDelivery(id);
+      const made = Date.parse(created_at);
+      await until("a later millisecond", async () => Date.now() > made + 1 || undefined);
+      await storage.recordAttempt(id, { status_code: 200, error: null, ok: true });
+      expect(await storage.pruneDeliveries(new Date(made + 1))).toBe(0);
+      expect(await storage.pruneDeliveries(new Date(made + LEASE_MS))).toBe(1);
+    });
+
     test("concurrent attempts are all kept", async ({ storage, second }) => {
       const other = second ? await second() : storage;
       const id = await makeDelivery(storage);

@@ -4,6 +4,14 @@ import { finishRunWithDelivery } from "./finished-run.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";
 
+const ACCEPTED = { status_code: 200, error: null, ok: true } as const;
+const FAILED = { status_code: 500, error: "no", ok: false } as const;
+
+interface Owed {
+  session_id: string;
+  id: string;
+}
+
 export function sessionDeletionContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
@@ -94,7 +102,9 @@ export function sessionDeletionContract(open: OpenStorage): void {
       expect(await storage.listMessagesForSession(id)).toEqual([]);
     });
 
-    test("takes runs, events and scratch artifacts; other artifacts and deliveries stay", async ({ storage }) => {
+    test("takes runs, events and scratch artifacts; other artifacts stay, and deliveries that are still owed", async ({
+      storage,
+    }) => {
       const delivery = { url: "https://example.com/hook", payload: { status: "done" } };
       const { session_id, run_id } = await finishRunWithDelivery(storage, delivery);
       const artifact = { session_id, content: "text", visibility: "public" } as const;
@@ -105,7 +115,42 @@ export function sessionDeletionContract(open: OpenStorage): void {
       expect(await storage.listRuns(session_id)).toEqual([]);
       await expect(storage.artifacts.getArtifact(scratch.id, {})).rejects.toMatchObject({ code: "artifact_not_found" });
       expect(await storage.artifacts.getArtifact(lasting.id, {})).toMatchObject({ id: lasting.id });
-      expect(await storage.listDeliveries({ session_id })).toHaveLength(1);
+      expect(await storage.listDeliveries({ session_id })).toMatchObject([{ status: "pending", ...delivery }]);
+    });
+
+    test("takes the deliveries that are done; one that is owed goes with its last attempt", async ({ storage }) => {
+      const delivery = { url: "https://example.com/hook", payload: { output: "what was said" } };
+      const sessions = await Promise.all(["delivered", "dead", "later", "never", "kept"].map(ofOne));
+      const [delivered, dead, later, never, kept] = sessions as [Owed, Owed, Owed, Owed, Owed];
+      for (const { id } of [delivered, kept]) await storage.recordAttempt(id, ACCEPTED);
+      await storage.recordAttempt(dead.id, FAILED);
+      for (const { session_id } of [delivered, dead, later, never]) await storage.deleteSession(session_id);
+      await expect(storage.getDelivery(delivered.id)).rejects.toMatchObject({ code: "delivery_not_found" });
+      await expect(storage.redeliver(dead.id)).rejects.toMatchObject({ code: "delivery_not_found" });
+      const claimed = await storage.claimDeliveries({ limit: 10, lease_ms: 60_000 });
+      expect(claimed.map(({ id }) => id).sort()).toEqual([later.id, never.id].sort());
+      expect(claimed).toMatchObject([delivery, delivery]);
+      await storage.recordAttempt(later.id, { ...FAILED, next_attempt_ms: 0 });
+      expect(await storage.getDelivery(later.id)).toMatchObject(delivery);
+      expect(await storage.recordAttempt(later.id, ACCEPTED)).toMatchObject({ status: "delivered", ...delivery });
+      expect(await storage.recordAttempt(never.id, FAILED)).toMatchObject({ status: "dead" });
+      expect((await storage.listDeliveries()).map(({ id }) => id)).toEqual([kept.id]);
+
+      async function ofOne(): Promise<Owed> {
+        const { session_id } = await finishRunWithDelivery(storage, delivery);
+        const [made] = await storage.listDeliveries({ session_id });
+        return { session_id, id: made?.id ?? "" };
+      }
+    });
+
+    test("leaves no delivery that is told as done at the same time", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      for (let round = 0; round < 20; round++) {
+        const { session_id } = await finishRunWithDelivery(storage, { url: "https://example.com/hook", payload: {} });
+        const [made] = await storage.listDeliveries({ session_id });
+        await Promise.all([other.recordAttempt(made?.id ?? "", ACCEPTED), storage.deleteSession(session_id)]);
+      }
+      expect(await storage.countDeliveries()).toBe(0);
     });
   });
 }

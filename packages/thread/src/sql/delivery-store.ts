@@ -2,18 +2,23 @@ import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cogn
 import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
-import { requireAmount, requireDuration, requireWhole } from "./input-checks.ts";
+import { requireAmount, requireDate, requireDuration, requireWhole } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
-import { first, rows, type Statement, statement, type Tx } from "./statement.ts";
+import { changes, first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
 type DeliveryRow = Selectable<Tables["deliveries"]>;
 type Attempt = Parameters<DeliveryStore["recordAttempt"]>[1];
+
+/** Literal, so that the index of those that are done fits. */
+const IS_DONE = sql<SqlBool>`status <> 'pending'`;
+/** Nobody waits long for a transaction of so many. */
+const PRUNED_AT_ONCE = 500;
 
 export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
   const { db } = ctx;
@@ -48,6 +53,7 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
       return db.transaction(() => recordAttempt(ctx, delivery_id, attempt));
     },
     redeliver: (delivery_id, scope) => db.transaction(() => redeliver(ctx, delivery_id, scope)),
+    pruneDeliveries: (before, options) => pruneDeliveries(ctx, before, options),
   };
 }
 
@@ -129,6 +135,7 @@ function* recordAttempt({ db, now }: SqlContext, delivery_id: string, attempt: A
   const stored = yield* first(
     ours.set({ attempts: jsonText(attempts, "attempts"), ...outcome(row, attempt, at) }).returningAll(),
   );
+  yield* removeIfOrphaned(db, stored ?? row);
   return toDelivery(stored ?? row);
 
   function outcome({ status }: DeliveryRow, { ok, next_attempt_ms }: Attempt, delivered_at: string) {
@@ -136,6 +143,40 @@ function* recordAttempt({ db, now }: SqlContext, delivery_id: string, attempt: A
     if (status === "delivered") return {};
     if (next_attempt_ms === undefined) return { status: "dead", next_attempt_at: null };
     return { status: "pending", next_attempt_at: sql<number>`${sql.raw(db.dialect.nowMs)} + ${next_attempt_ms}` };
+  }
+}
+
+/** Asked while the row is held: a deletion that comes at the same time waits for it, and then finds it done. */
+function* removeIfOrphaned({ q }: SqlContext["db"], { pk, session_id, status }: DeliveryRow): Tx<void> {
+  if (status === "pending") return;
+  const session = yield* first(q.selectFrom("sessions").select("pk").where("id", "=", session_id));
+  if (!session) yield* changes(q.deleteFrom("deliveries").where("pk", "=", pk));
+}
+
+/** Of a session that goes. All of its rows are held first, so that none becomes done unnoticed. */
+export function* removeDone({ db }: SqlContext, session_id: string): Tx<void> {
+  const held = db.q.selectFrom("deliveries").select("pk").where("session_id", "=", session_id).orderBy("pk");
+  yield* rows(held.modifyEnd(sql.raw(db.dialect.lockRows)));
+  yield* changes(db.q.deleteFrom("deliveries").where("session_id", "=", session_id).where(IS_DONE));
+}
+
+async function pruneDeliveries(
+  { db }: SqlContext,
+  before: Date,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number> {
+  requireDate("before", before);
+  const at = before.toISOString();
+  const old = db.q.selectFrom("deliveries").select("pk").where(IS_DONE).where("created_at", "<", at);
+  const due = old.where((eb) => eb.or([eb("delivered_at", "is", null), eb("delivered_at", "<", at)]));
+  const portion = due.orderBy("created_at").limit(atMost(PRUNED_AT_ONCE));
+  // Done still when it is its turn: somebody may have asked for it again meanwhile.
+  const drop = db.q.deleteFrom("deliveries").where("pk", "in", portion).where(IS_DONE);
+  let pruned = 0;
+  for (;;) {
+    const gone = await db.transaction(() => changes(drop));
+    pruned += gone;
+    if (gone < PRUNED_AT_ONCE || signal?.aborted) return pruned;
   }
 }
 

@@ -1,5 +1,6 @@
 import { deleteThread } from "../checkpoint/delete-thread.ts";
 import type { SqlContext } from "./context.ts";
+import { removeDone } from "./delivery-store.ts";
 import { leaveMessages } from "./inherit-messages.ts";
 import { all, changes, first, statement, type Tx } from "./statement.ts";
 
@@ -15,6 +16,7 @@ export function* deleteSession(ctx: SqlContext, session_id: string, scope: strin
   if (!thread) return false;
   yield* leaveMessages(ctx, session_id);
   yield* deleteThread(ctx, thread.thread_id);
+  yield* removeDone(ctx, session_id);
   const scratch = q.deleteFrom("artifacts").where("session_id", "=", session_id).where("artifact_type", "=", "scratch");
   yield* all([
     statement(q.updateTable("threads").set({ deleted_session: session_id }).where("pk", "=", thread.pk)),

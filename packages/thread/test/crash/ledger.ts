@@ -20,7 +20,7 @@ export type Entry =
   | { t: "will_put"; pair: string; n: number }
   | { t: "put"; pair: string; n: number }
   | { t: "key"; key: string; body_hash: string; response: string }
-  | { t: "attempts"; delivery_id: string; count: number }
+  | { t: "attempts"; session_id: string; delivery_id: string; count: number }
   | { t: "will_clear"; session_id: string }
   | { t: "rebuilt"; session_id: string }
   | { t: "will_prune"; thread_id: string }

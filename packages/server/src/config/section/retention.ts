@@ -23,6 +23,10 @@ export const RetentionSection = section({
     description: "The token events of runs that ended so many days ago become one event for each message.",
     unset: "never",
   }),
+  deliveries_max_age_days: option(decimal(0, MAX_DAYS).default(30), {
+    description:
+      "Callbacks that were delivered, or given up, go after so many days. Those of a deleted session go with it, or with their last attempt.",
+  }),
   interval: option(decimal(1, WEEK_S).default(3600), {
     description:
       "Seconds between two sweeps, whichever node does them. A sweep always removes what nobody can reach: expired idempotency keys and memory items, full rate limits, files of no checkpoint.",

@@ -14,6 +14,7 @@ import { narrowReads } from "./0013-narrow-reads.ts";
 import { ownParents } from "./0014-own-parents.ts";
 import { deletedSessions } from "./0015-deleted-sessions.ts";
 import { reservingRuns } from "./0016-reserving-runs.ts";
+import { doneDeliveries } from "./0017-done-deliveries.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   ownParents,
   deletedSessions,
   reservingRuns,
+  doneDeliveries,
 ];

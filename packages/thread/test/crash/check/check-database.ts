@@ -54,7 +54,7 @@ export function createChecker(ledgerPath: string, random: () => number): Checker
     const copied = fresh.filter((entry) => entry.t === "copied");
     await checkCopies(storage, everything ? copied : copied.slice(0, 4));
     await checkMemory(storage, fresh);
-    await checkKeys(storage, fresh);
+    await checkKeys(storage, fresh, book);
     await checkStates(storage, fresh);
     const [session] = book.all("session");
     return { open, ...(session && { session }) };

@@ -106,13 +106,13 @@ export async function checkMemory(storage: Storage, entries: readonly Entry[]): 
   }
 }
 
-export async function checkKeys(storage: Storage, entries: readonly Entry[]): Promise<void> {
+export async function checkKeys(storage: Storage, entries: readonly Entry[], { mayBeGone }: Book): Promise<void> {
   for (const entry of entries) {
     if (entry.t === "key") {
       const { key, body_hash, response } = entry;
       expect(await storage.claimIdempotencyKey({ key, body_hash }), `key ${key}`).toEqual({ state: "done", response });
     }
-    if (entry.t === "attempts") {
+    if (entry.t === "attempts" && !mayBeGone.has(entry.session_id)) {
       const { attempts } = await storage.getDelivery(entry.delivery_id);
       expect(attempts.length, `attempts of delivery ${entry.delivery_id}`).toBeGreaterThanOrEqual(entry.count);
     }

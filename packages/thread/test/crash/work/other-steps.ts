@@ -1,4 +1,4 @@
-import { BudgetLimit } from "@cognition/contract";
+import { BudgetLimit, isAppError } from "@cognition/contract";
 import { encodeTree, hashBlob, hashTree } from "../../../src/snapshot/tree.ts";
 import { converse, openSession } from "./session-steps.ts";
 import { hashOf, type Work } from "./work.ts";
@@ -101,11 +101,18 @@ async function accessKeys({ apiKeys, rateLimits, breakers }: Work["storage"], pr
 export async function outbox(work: Work): Promise<void> {
   const { storage, ledger } = work;
   await converse(work, await openSession(work), "plain");
-  for (const { id: delivery_id } of await storage.claimDeliveries({ limit: 2, lease_ms: 60_000 })) {
-    const failed = { status_code: 503, error: "busy", ok: false, next_attempt_ms: 0 };
-    await storage.recordAttempt(delivery_id, failed);
+  for (const { id, session_id } of await storage.claimDeliveries({ limit: 2, lease_ms: 60_000 })) {
+    await deliver(id, session_id).catch((error: unknown) => {
+      // Of a session that is deleted, or that another process deletes meanwhile: it goes once it is done.
+      if (!isAppError(error, "delivery_not_found")) throw error;
+    });
+  }
+  await storage.pruneDeliveries(new Date(0));
+
+  async function deliver(delivery_id: string, session_id: string): Promise<void> {
+    await storage.recordAttempt(delivery_id, { status_code: 503, error: "busy", ok: false, next_attempt_ms: 0 });
     const { attempts } = await storage.recordAttempt(delivery_id, { status_code: 200, error: null, ok: true });
-    ledger.write({ t: "attempts", delivery_id, count: attempts.length });
+    ledger.write({ t: "attempts", session_id, delivery_id, count: attempts.length });
     await storage.redeliver(delivery_id);
     await storage.recordAttempt(delivery_id, { status_code: 200, error: null, ok: true });
   }
