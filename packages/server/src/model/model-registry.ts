@@ -72,7 +72,9 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
   const configured = options.providers ?? [];
   for (const provider of configured) checkProvider(provider, keys);
   const { sharedBreakers: shared } = options;
-  const breakers = createProviderBreakers({ now: clock.now, settings: options.breaker, shared });
+  // Not by the time of day: put back by an hour, it would keep a breaker open for that long.
+  const now = options.clock?.now ?? (() => performance.now());
+  const breakers = createProviderBreakers({ now, settings: options.breaker, shared });
 
   const dependencies: ModelDependencies = {
     keys,

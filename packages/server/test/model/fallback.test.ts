@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ModelCallRecord } from "../../src/model/call-sources.ts";
 import type { Clock } from "../../src/model/clock.ts";
+import { createModelRegistry } from "../../src/model/model-registry.ts";
 import { originOf } from "../../src/model/usage.ts";
-import { modelOf, PROTOCOLS, type Protocol, provider, registry } from "./providers.ts";
+import { KEY, modelOf, PROTOCOLS, type Protocol, provider, registry } from "./providers.ts";
 import { openScriptedServer, type ScriptedServer } from "./scripted-server.ts";
 
 const [openai, anthropic] = PROTOCOLS as readonly [Protocol, Protocol];
@@ -127,6 +128,23 @@ describe("the breaker around real calls", () => {
     expect(await made.circuitBreakers()).toMatchObject({
       openai: { state: "closed", total_calls: 8, failed_calls: 5 },
     });
+  });
+
+  test("is open for its time, also when the time of day is put back meanwhile", async () => {
+    const made = createModelRegistry({
+      env: { TEST_KEY: KEY },
+      keyHosts: { TEST_KEY: ["127.0.0.1"] },
+      providers: [provider(openai, one.url, { max_retries: 0 })],
+      breaker: { failureThreshold: 1, openMs: 50 },
+    });
+    one.script(openai.fails(500, "boom"));
+    await expect((await modelOf(made)).invoke("hi")).rejects.toMatchObject({ code: "model_failed" });
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now - 3 * 3_600_000);
+    onTestFinished(() => clock.mockRestore());
+    await expect
+      .poll(async () => (await made.circuitBreakers())["openai"]?.state, { timeout: 5_000 })
+      .toBe("half_open");
   });
 
   test("is not opened by wrong keys, wrong models and bad requests", async () => {

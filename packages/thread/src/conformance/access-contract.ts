@@ -108,6 +108,16 @@ export function accessContract(open: OpenStorage): void {
       }
     });
 
+    test("one that is emptier than it can be, since the clock was put back, is full", async ({
+      storage: { rateLimits },
+    }) => {
+      // As it is left by a clock that was three hours ahead.
+      await rateLimits.takeRequest({}, { per_second: 1 / 10_800, burst: 1 });
+      expect(await rateLimits.takeRequest({}, slow)).toEqual({ allowed: true });
+      for (let n = 1; n < 3; n++) expect(await rateLimits.takeRequest({}, slow)).toEqual({ allowed: true });
+      expect(await rateLimits.takeRequest({}, slow)).toMatchObject({ allowed: false });
+    });
+
     test("fills again at its rate, and a full one is forgotten", async ({ storage: { rateLimits } }) => {
       const quick = { per_second: 100, burst: 1 };
       await rateLimits.takeRequest({ user: "slow" }, slow);

@@ -1,5 +1,5 @@
 import { AppError, type Scope } from "@cognition/contract";
-import { sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import type { RateLimit, RateLimitStore, RateVerdict } from "../rate-limit-store.ts";
 import type { SqlContext } from "./context.ts";
 import { requireAmount, requireWhole } from "./input-checks.ts";
@@ -11,6 +11,8 @@ const UNSCOPED = "";
 
 /** Finer than the clock, or a rate of 300 a second would be one of 250. */
 const MICROSECONDS = 1_000_000;
+/** A node that is being given another rate may have left the bucket a little emptier than it can be. */
+const ASTRAY = 60 * MICROSECONDS;
 
 export function createRateLimitStore(ctx: SqlContext): RateLimitStore {
   const { db } = ctx;
@@ -52,7 +54,10 @@ function* take(ctx: SqlContext, scope: Scope | undefined, { per_second, burst }:
   const key = scope === undefined ? UNSCOPED : scopeText(scope);
   const cost = Math.round(MICROSECONDS / per_second);
   const latest = sql<number>`${now(ctx)} + ${sql.lit(cost * (burst - 1))}`;
-  const from = sql<number>`case when rate_limits.full_at > ${now(ctx)} then rate_limits.full_at else ${now(ctx)} end`;
+  // Further away than the bucket is deep: the clock was put back, and would keep everybody out until it is there again.
+  const astray = sql<SqlBool>`rate_limits.full_at > ${now(ctx)} + ${sql.lit(cost * burst + ASTRAY)}`;
+  const from = sql<number>`case when rate_limits.full_at > ${now(ctx)} and not ${astray} then rate_limits.full_at
+    else ${now(ctx)} end`;
   const taken = yield* first(
     q
       .insertInto("rate_limits")
@@ -61,7 +66,7 @@ function* take(ctx: SqlContext, scope: Scope | undefined, { per_second, burst }:
         conflict
           .column("scope")
           .doUpdateSet({ full_at: sql<number>`(${from}) + ${sql.lit(cost)}` })
-          .where("rate_limits.full_at", "<=", latest),
+          .where((eb) => eb.or([eb("rate_limits.full_at", "<=", latest), astray])),
       )
       .returning("full_at"),
   );
