@@ -89,6 +89,17 @@ export function idempotencyContract(open: OpenStorage): void {
       expect(await storage.claimIdempotencyKey({ key: "long", body_hash: "h" })).toEqual({ state: "pending" });
     });
 
+    test("nobody waits until the last of many that are past their time has gone", async ({ storage }) => {
+      const keys = Array.from({ length: 1_500 }, (_, n) => `${n}`);
+      await Promise.all(keys.map((key) => storage.claimIdempotencyKey({ key, body_hash: "h" })));
+      await Promise.all(keys.map((key) => storage.saveIdempotentResponse({ key, response: "r", ttl_ms: 0 })));
+      const order: string[] = [];
+      const pruned = storage.pruneIdempotencyKeys().then((count) => order.push(`pruned ${count}`));
+      await storage.claimIdempotencyKey({ key: "other", body_hash: "h" }).then(() => order.push("claimed"));
+      await pruned;
+      expect(order).toEqual(["claimed", "pruned 1500"]);
+    });
+
     test("an answer may be kept longer than its request was allowed to take", async ({ storage }) => {
       const claim = { key: "k", body_hash: "h", ttl_ms: 300 };
       await storage.claimIdempotencyKey(claim);

@@ -2,6 +2,7 @@ import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cogn
 import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
+import { deletePortions, PORTION } from "./delete-portions.ts";
 import { requireAmount, requireDate, requireDuration, requireWhole } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
@@ -17,8 +18,6 @@ type Attempt = Parameters<DeliveryStore["recordAttempt"]>[1];
 
 /** Literal, so that the index of those that are done fits. */
 const IS_DONE = sql<SqlBool>`status <> 'pending'`;
-/** Nobody waits long for a transaction of so many. */
-const PRUNED_AT_ONCE = 500;
 
 export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
   const { db } = ctx;
@@ -169,15 +168,9 @@ async function pruneDeliveries(
   const at = before.toISOString();
   const old = db.q.selectFrom("deliveries").select("pk").where(IS_DONE).where("created_at", "<", at);
   const due = old.where((eb) => eb.or([eb("delivered_at", "is", null), eb("delivered_at", "<", at)]));
-  const portion = due.orderBy("created_at").limit(atMost(PRUNED_AT_ONCE));
+  const portion = due.orderBy("created_at").limit(atMost(PORTION));
   // Done still when it is its turn: somebody may have asked for it again meanwhile.
-  const drop = db.q.deleteFrom("deliveries").where("pk", "in", portion).where(IS_DONE);
-  let pruned = 0;
-  for (;;) {
-    const gone = await db.transaction(() => changes(drop));
-    pruned += gone;
-    if (gone < PRUNED_AT_ONCE || signal?.aborted) return pruned;
-  }
+  return deletePortions(db, db.q.deleteFrom("deliveries").where("pk", "in", portion).where(IS_DONE), signal);
 }
 
 function* redeliver({ db }: SqlContext, delivery_id: string, scope: Scope | undefined): Tx<Delivery> {

@@ -1,10 +1,12 @@
 import { AppError, IDEMPOTENCY_KEY_TTL_HOURS, IdempotencyKey, parseInput } from "@cognition/contract";
-import { sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import type { IdempotencyStore } from "../idempotency-store.ts";
 import type { SqlContext } from "./context.ts";
+import { deletePortions, PORTION } from "./delete-portions.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { requireDuration } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
+import { atMost } from "./limit.ts";
 import { scopeText } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 
@@ -40,11 +42,12 @@ export function createIdempotencyStore(ctx: SqlContext): IdempotencyStore {
       await db.transaction(() => changes(mine));
     },
     pruneIdempotencyKeys: () => {
-      const expired = db.q.deleteFrom("idempotency_keys").where("expires_at", "<=", nowMs);
-      const done = expired.where((eb) =>
-        eb.or([eb("response", "is not", null), eb("expires_at", "<=", sql<number>`${nowMs} - ${DEFAULT_TTL_MS}`)]),
-      );
-      return db.transaction(() => changes(done));
+      const isOver = sql<SqlBool>`expires_at <= ${nowMs} and (response is not null or expires_at <= ${nowMs} - ${DEFAULT_TTL_MS})`;
+      const over = db.q.selectFrom("idempotency_keys").select(["scope", "key"]).where(isOver);
+      const portion = over.orderBy("expires_at").limit(atMost(PORTION)).$asTuple("scope", "key");
+      const drop = db.q.deleteFrom("idempotency_keys").where((eb) => eb(eb.refTuple("scope", "key"), "in", portion));
+      // Over still when it is its turn: somebody may have claimed the key anew meanwhile.
+      return deletePortions(db, drop.where(isOver));
     },
   };
 }
