@@ -63,18 +63,24 @@ function decide(
   const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
   if (reason !== undefined) return notDone(call, reason);
   const rule = Object.hasOwn(approvals, call.name) ? approvals[call.name] : undefined;
-  return rule ? decideCall(call, rule) : call;
+  const decided = rule ? decideCall(call, rule) : call;
+  // A human who edits it may name anybody, too.
+  const edited = ToolMessage.isInstance(decided) ? undefined : delegationRefusal(decided, delegates);
+  return edited === undefined ? decided : notDone(call, edited);
 }
 
 function notDone({ id = "", name }: ToolCall, reason: string): ToolMessage {
   return new ToolMessage({ tool_call_id: id, name, status: "error", content: reason });
 }
 
-/** Deepagents would throw, and end the run, for a name that a model has made up. */
+/** Deepagents would throw, and end the run, for a name that a model has made up; LangChain tells a stack for what is no text. */
 function delegationRefusal({ name, args }: ToolCall, delegates: readonly string[]): string | undefined {
-  const target = String(args["subagent_type"] ?? "");
-  if (name !== DELEGATION || delegates.includes(target)) return undefined;
-  return `There is no subagent "${target}" to delegate to. Valid: ${delegates.join(", ") || "none"}.`;
+  if (name !== DELEGATION) return undefined;
+  const { subagent_type: target = "", description } = args;
+  if (!delegates.includes(target as string)) {
+    return `There is no subagent "${target}" to delegate to. Valid: ${delegates.join(", ") || "none"}.`;
+  }
+  return typeof description === "string" ? undefined : `${name} needs a description, as a text: what is to be done.`;
 }
 
 function tellDelegated<T extends ToolMessage | Command>(

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { answer, dataOf, interruptsIn, say, startRuntime } from "./started-runtime.ts";
 
 const agent = (fields: string) => `---\n${fields}\n---\nYou do what you are told.\n`;
@@ -82,4 +83,32 @@ it("readonly reaches no writer, whatever it asks for, at any depth", async () =>
   const events = await say(started, `Use the task tool with ${work}`);
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
   expect(existsSync(join(started.folder, "bad.txt"))).toBe(false);
+});
+
+it("a delegation without a task is explained, has a result, and tells nothing of the server's insides", async () => {
+  const { server, options } = await scriptedProvider(
+    calls("c1", "task", { subagent_type: "general-purpose" }),
+    says("I could not."),
+  );
+  await using _ = server;
+  const started = await startRuntime(options);
+  const events = await say(started, "Go");
+  expect(dataOf(events, "tool_result")).toMatchObject([{ tool_call_id: "c1", outcome: "denied" }]);
+  expect(dataOf(events, "delegation")).toEqual([]);
+  const { messages } = await started.storage.getMessagesBySession(started.session.id);
+  expect(JSON.stringify(messages)).not.toMatch(/node_modules|\.js:\d/);
+});
+
+it("a delegation that a human edits to somebody whom there is not is told as such, and the run goes on", async () => {
+  const task = { description: "Go", subagent_type: "editor" };
+  const { server, options } = await scriptedProvider(calls("c1", "task", task), says("I could not."));
+  await using _ = server;
+  const asking = { ...files, ".cognition/agents/lead.md": agent("subagents: [editor]\ninterrupt_on: {task: true}") };
+  const started = await startRuntime({ ...options, files: asking, session: { agent_name: "lead" } });
+  const asked = await say(started, "Go");
+  const events = await answer(started, asked, { type: "edit", args: { ...task, subagent_type: "nobody" } });
+  expect(dataOf(events, "tool_result")).toMatchObject([
+    { outcome: "denied", output: expect.stringContaining("general-purpose, editor") },
+  ]);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
 });
