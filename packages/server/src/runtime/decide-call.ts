@@ -3,6 +3,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { interrupt } from "@langchain/langgraph";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
+import { RESPONSE_TOOL } from "./response-tool.ts";
 
 /** What our own interrupts carry, so that they can be told from those of a user's graph. */
 interface ApprovalRequest {
@@ -53,7 +54,12 @@ export function decideCall(call: ToolCall, rule: ApprovalRule): ToolCall | ToolM
     case "edit":
       return { ...call, args: decision.args ?? call.args };
     case "respond":
-      return answer(call, "success", decision.message ?? JSON.stringify(decision.value));
+      // What is said about an answer in the agent's form is not that answer: the agent gives another one.
+      return answer(
+        call,
+        call.name === RESPONSE_TOOL ? "error" : "success",
+        decision.message ?? JSON.stringify(decision.value),
+      );
     case "reject":
       return answer(
         call,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
-import { dataOf, say, startRuntime } from "./started-runtime.ts";
+import { answer, dataOf, say, startRuntime } from "./started-runtime.ts";
 
 const ANALYST = `---
 description: Answers in a form
@@ -71,4 +71,19 @@ it("counts answers that do not fit the same way", async () => {
   const events = await say(started, "How many live in Bonn?");
   expect(server.requests).toHaveLength(3);
   expect(dataOf(events, "error")).toMatchObject([{ code: "response_format_failed" }]);
+});
+
+it("what a human says about it is not the answer: the model gives another one", async () => {
+  const { server, options } = await scriptedProvider(
+    calls("c1", "structured_response", { city: "Bonn", inhabitants: 1 }),
+    calls("c2", "structured_response", { city: "Bonn", inhabitants: 330_000 }),
+  );
+  await using _ = server;
+  const asking = ANALYST.replace("response_format:", "interrupt_on: {structured_response: true}\nresponse_format:");
+  const started = await startRuntime({ files: { ".cognition/agents/analyst.md": asking }, session, ...options });
+  const asked = await say(started, "Bonn");
+  const again = await answer(started, asked, { type: "respond", message: "There are more of them." });
+  expect(JSON.stringify(server.requests.at(-1)?.body["messages"])).toContain("There are more of them.");
+  const [done] = dataOf(await answer(started, again, { type: "approve" }), "done");
+  expect(done).toMatchObject({ status: "succeeded", structured_response: { city: "Bonn", inhabitants: 330_000 } });
 });
