@@ -17,6 +17,7 @@ import { graphResult } from "./graph-result.ts";
 import { createInStep } from "./in-step.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import { createNodeFiles } from "./node-files.ts";
+import { type Asked, openQuestions } from "./open-questions.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
 import { RunCallbacks } from "./run-callbacks.ts";
 import { type GraphState, NO_STATE } from "./run-graph.ts";
@@ -152,20 +153,29 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     // Nothing of a new message can be in the thread before the run's first attempt.
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
     const state = isNew ? NO_STATE : await graph.getState(config);
-    const given = graphInput(input, work.claimed.run, state, agent);
+    const { questions } = await askedIn(storage, one, config, state);
+    const given = graphInput(input, work.claimed.run, state, questions, agent);
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
     const { output, asks } = await drive(one, given, withContext(config, context));
     // What asked for nothing has come to its end: its last values are where it stands.
     const ended = !asks && (custom?.tellsPauses ?? true);
     const after = ended ? { ...NO_STATE, values: output as GraphState["values"] } : await graph.getState(config);
-    return await graphResult({ storage, work, usage, custom, output, state: after });
+    return graphResult({ usage, custom, output, state: after, asked: await askedIn(storage, one, config, after) });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
     throw causeOf(error);
   } finally {
     work.drain.removeEventListener("abort", drain);
   }
+}
+
+/** Of an agent of ours no subgraph asks a second time in the same place; of a user's own one may. */
+async function askedIn(storage: Storage, { agent, scope }: Running, config: object, state: GraphState): Promise<Asked> {
+  const { graph, custom } = agent;
+  const asks = state.tasks.some(({ interrupts = [] }) => interrupts.length > 0);
+  const whole = asks && custom ? await graph.getState(config, { subgraphs: true }) : state;
+  return openQuestions(await storage.getCheckpointer(), scope.work.claimed.thread_id, whole);
 }
 
 /** LangChain wraps what goes wrong inside of a middleware; what it was, and its code, is further in. */

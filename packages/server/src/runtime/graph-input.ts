@@ -4,6 +4,7 @@ import { Command } from "@langchain/langgraph";
 import type { RunInput } from "../run/run-input.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import { isApprovalRequest } from "./decide-call.ts";
+import type { OpenQuestion } from "./open-questions.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
 import type { GraphState } from "./run-graph.ts";
 
@@ -18,10 +19,11 @@ export function graphInput(
   input: RunInput,
   run: Pick<Run, "id" | "checkpoint_id">,
   state: GraphState,
+  questions: readonly OpenQuestion[],
   { custom, initial }: Pick<OpenedAgent, "custom" | "initial">,
 ): unknown {
   if (input.kind === "continue") return null;
-  if (input.kind === "answers") return resumption(input.answers, state);
+  if (input.kind === "answers") return resumption(input.answers, questions);
   const { values, metadata } = state;
   if (metadata?.run_id === run.id || values.messages?.some(({ id }) => id === input.message_id)) return null;
   if (custom) return customInput(input, custom);
@@ -29,11 +31,10 @@ export function graphInput(
 }
 
 /** Null where nothing waits: a stop that the graph itself set goes on, and an answer that was used already is not used again. */
-function resumption(answers: Readonly<Record<string, Decision>>, { tasks }: GraphState): Command | null {
-  const waiting = tasks.flatMap(({ interrupts }) => interrupts ?? []);
-  const resume = waiting.flatMap(({ id = "", value }) => {
+function resumption(answers: Readonly<Record<string, Decision>>, questions: readonly OpenQuestion[]): Command | null {
+  const resume = questions.flatMap(({ id, interrupt_id, value }) => {
     const decision = answers[id];
-    return decision ? [[id, isApprovalRequest(value) ? decision : answerOf(decision)]] : [];
+    return decision ? [[interrupt_id, isApprovalRequest(value) ? decision : answerOf(decision)]] : [];
   });
   return resume.length > 0 ? new Command({ resume: Object.fromEntries(resume) }) : null;
 }
