@@ -45,6 +45,8 @@ export interface Rewind {
   memory?: boolean;
   /** Where these two go, if not to the same checkpoint: that of an input comes after what was written before it was given. */
   written_at?: string;
+  /** The session's mode from now on; left out, it stays. */
+  mode?: Session["mode"];
 }
 
 export interface Fork {
@@ -59,6 +61,8 @@ export interface Fork {
   files: boolean;
   /** The files to begin with, if not those of the checkpoint. */
   snapshot_id?: string;
+  /** That of the other session if not said. */
+  mode?: Session["mode"];
 }
 
 /**

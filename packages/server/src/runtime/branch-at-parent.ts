@@ -2,6 +2,8 @@ import type { Storage } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
 import { afterMessage, findHead } from "../timeline/find-place.ts";
+import { modeAfter } from "../timeline/undone-plan.ts";
+import { currentRun } from "./run-scope.ts";
 
 /**
  * A message that answers an earlier one goes on from there: the head moves under the run's lease, once. After a crash the
@@ -18,5 +20,9 @@ export async function branchAtParent(
   const place = await afterMessage(storage, session, input.parent_id);
   const head = await findHead(storage, session);
   if (place.checkpoint_id === null || place.checkpoint_id === head?.checkpoint_id) return;
+  const { mode } = await modeAfter(storage, session, head?.checkpoint_id, place.checkpoint_id);
+  // First: whoever goes on after a crash between the two plans, too.
+  if (mode) await storage.updateSession(session.id, { mode });
+  if (mode) currentRun().mode = mode;
   await storage.timeline.branchThread(lease, place.checkpoint_id);
 }

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { defineTool } from "../tool/define-tool.ts";
+import { APPROVED, PRESENT_PLAN } from "../tool/present-plan.ts";
 import type { ToolDefinition } from "../tool/tool.ts";
 import { currentRun } from "./run-scope.ts";
-
-export const PRESENT_PLAN = "present_plan";
 
 export const PLAN_PROMPT = `## Plan mode
 
@@ -28,7 +27,7 @@ export function createPlanTool(setMode: (session_id: string, mode: "auto") => Pr
     run: async ({ plan }, { session_id }) => {
       await setMode(session_id, "auto");
       currentRun().mode = "auto";
-      return `The user approved this plan. Carry it out now:\n\n${plan}`;
+      return `${APPROVED} Carry it out now:\n\n${plan}`;
     },
   }) as ToolDefinition;
 }

@@ -1,7 +1,8 @@
 import type { AgentDefinition } from "../agent/agent-definition.ts";
+import { PRESENT_PLAN } from "../tool/present-plan.ts";
 import { RUNTIME_TOOLS } from "../tool/runtime-tools.ts";
 import { changesNothing, type ToolSummary } from "../tool/tool.ts";
-import { PRESENT_PLAN, planRefusal } from "./plan-mode.ts";
+import { planRefusal } from "./plan-mode.ts";
 import { RESPONSE_TOOL } from "./response-tool.ts";
 import { currentRun } from "./run-scope.ts";
 import { READ_SKILL } from "./skill-tool.ts";

@@ -3,13 +3,14 @@ import type { Fork } from "@cognition/thread";
 import { makeFolder, presentSession } from "../session/workspace-folder.ts";
 import { findHead, findPlace, type Place } from "./find-place.ts";
 import type { Timeline, TimelineOptions } from "./timeline.ts";
+import { modeAfter } from "./undone-plan.ts";
 
 export interface Forks {
   fork: Timeline["fork"];
   finish: Timeline["finishFork"];
 }
 
-type Beginning = Pick<Fork, "checkpoint_id" | "snapshot_id">;
+type Beginning = Pick<Fork, "checkpoint_id" | "snapshot_id" | "mode">;
 
 export function createForks({ storage, workspaces, agents, workspace_root: root }: TimelineOptions): Forks {
   /** Where a fork begins; one that names no point, with what people have done to the files since the head. */
@@ -18,7 +19,12 @@ export function createForks({ storage, workspaces, agents, workspace_root: root 
     if (!place?.checkpoint_id) return {};
     const isOfNow = checkpoint_id === undefined && message_id === undefined;
     const snapshot_id = files && isOfNow ? await filesNow(session, place) : undefined;
-    return { checkpoint_id: place.checkpoint_id, ...(snapshot_id !== undefined && { snapshot_id }) };
+    const head = isOfNow ? undefined : await findHead(storage, session);
+    return {
+      checkpoint_id: place.checkpoint_id,
+      ...(snapshot_id !== undefined && { snapshot_id }),
+      ...(await modeAfter(storage, session, head?.checkpoint_id, place.checkpoint_id)),
+    };
   }
 
   /** Not while a run is at work on them, nor if one was meanwhile. */

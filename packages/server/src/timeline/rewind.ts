@@ -1,6 +1,7 @@
 import { AppError, type RewindResult, type RewindSession, type Session } from "@cognition/contract";
 import { EMPTY_TREE, type Storage, type TimelineEntry } from "@cognition/thread";
 import { findHead, findPlace, type Place } from "./find-place.ts";
+import { modeAfter } from "./undone-plan.ts";
 import { keepTheirs } from "./workspace/keep-theirs.ts";
 import type { PathChange } from "./workspace/path-change.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
@@ -25,15 +26,17 @@ export async function rewind(parts: RewindParts, session: Session, body: RewindS
   const files = planned ? await planFiles(parts, session, { place, head, force: body.force }) : undefined;
   const changed = files ? await workspaces.describe(session.scopes, files.changes) : [];
   if (body.dry_run) return { previous_head: head.checkpoint_id, head: place.checkpoint_id, files: changed };
+  const conversation = body.restore.includes("conversation");
   const moved = await storage.timeline.rewindSession({
     session_id: session.id,
     checkpoint_id: place.checkpoint_id,
     expected_head: head.checkpoint_id,
-    conversation: body.restore.includes("conversation"),
+    conversation,
     artifacts: body.restore.includes("artifacts"),
     memory: body.restore.includes("memory"),
     ...(place.written_at !== undefined && { written_at: place.written_at }),
     ...(files && { snapshot_id: files.snapshot_id, files_stand_at: files.stand_at }),
+    ...(conversation && (await modeAfter(storage, session, head.checkpoint_id, place.checkpoint_id))),
   });
   if (files) await workspaces.settle(session, body.force);
   return { ...moved, files: changed };

@@ -171,6 +171,19 @@ export function timelineContract(open: OpenStorage): void {
     });
   });
 
+  test("rewinding and forking leave the session's mode, or set it with the rest", async ({ storage }) => {
+    const { session_id, heads } = await conversation(storage, ["a", "b"]);
+    const [checkpoint_id = ""] = heads;
+    const modeOf = async () => (await storage.getSession(session_id))?.mode;
+    const planning = await storage.timeline.forkSession({ session_id, checkpoint_id, files: true, mode: "plan" });
+    const working = await storage.timeline.forkSession({ session_id, checkpoint_id, files: true });
+    expect([planning.mode, working.mode, await modeOf()]).toEqual(["plan", "auto", "auto"]);
+    await rewind(storage, session_id, checkpoint_id, { mode: "plan" });
+    expect(await modeOf()).toBe("plan");
+    await rewind(storage, session_id, heads[1] ?? "");
+    expect(await modeOf()).toBe("plan");
+  });
+
   describe("what was written since", () => {
     test("artifacts go back and forth: contents, those made since, and branches never mix", async ({ storage }) => {
       const { session_id, heads, ask } = await conversation(storage, ["a"]);
@@ -338,7 +351,7 @@ export async function rewind(
   storage: Storage,
   session_id: string,
   checkpoint_id: string | null,
-  what: Partial<Pick<Rewind, "artifacts" | "memory" | "conversation" | "written_at">> = {},
+  what: Partial<Pick<Rewind, "artifacts" | "memory" | "conversation" | "written_at" | "mode">> = {},
 ) {
   const expected_head = await headOf(storage, session_id);
   return storage.timeline.rewindSession({ session_id, checkpoint_id, expected_head, conversation: true, ...what });

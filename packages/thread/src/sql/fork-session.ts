@@ -38,12 +38,12 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   if (!fork.files) yield* leaveFiles(ctx, thread.pk, checkpoint_id);
   else if (snapshot_id !== null)
     yield* moveWorkspace(db, { thread: thread.pk, scope: parent.scope, snapshot_id, updated_at: created_at });
-  const { pk: _, user_id, scope, mode, config, metadata } = parent;
+  const { pk: _, user_id, scope, config, metadata } = parent;
   const own = {
     id,
     thread_id,
     scope,
-    mode,
+    mode: fork.mode ?? parent.mode,
     config,
     metadata,
     user_id,

@@ -14,7 +14,7 @@ import { IS_OPEN } from "./run-row.ts";
 import { sealHead } from "./seal-head.ts";
 import { sessionNotFound } from "./session-store.ts";
 import { moveWorkspace } from "./snapshot-store.ts";
-import { all, first, type Tx } from "./statement.ts";
+import { all, changes, first, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
 
 export interface Rewound {
@@ -57,6 +57,9 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
     yield* rewindArtifacts(ctx, { session_id, thread, from, to: written, way: back, head });
   }
   if (rewind.memory) yield* rewindMemory(ctx, thread, from, yield* wayTo(ctx, place, written, "memory"));
+  if (rewind.mode) {
+    yield* changes(db.q.updateTable("sessions").set({ mode: rewind.mode }).where("id", "=", session_id));
+  }
   const data = { head, previous_head: from };
   const batch = { session_id, run_id: null, events: [{ event: "head_moved" as const, data }], created_at: now() };
   const advance = advanceThread(db, { session_id }, { events: 1 });
