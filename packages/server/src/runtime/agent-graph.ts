@@ -129,7 +129,7 @@ function middlewareOf(
     // The first three take the place of deepagents' own, which have their names.
     createFilesMiddleware(backend),
     createSummaries(backend, isRoot),
-    createPairedCalls(),
+    createPairedCalls(isRoot),
     createTodos(),
     ...middleware,
     createToolGate(refusal),

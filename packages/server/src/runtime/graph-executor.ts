@@ -15,6 +15,7 @@ import { closeJournal } from "./close-journal.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult } from "./graph-result.ts";
 import { createInStep } from "./in-step.ts";
+import { leftResults } from "./left-results.ts";
 import { createModelEvents, type ModelEvents } from "./model-events.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { type Asked, openQuestions } from "./open-questions.ts";
@@ -87,6 +88,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
         root_agent,
         mode,
         journal: storage,
+        leftResults: (caller) => leftResults(storage, work, caller),
         ...context,
         ...emptyScope(),
       },

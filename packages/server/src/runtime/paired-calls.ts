@@ -1,7 +1,10 @@
 import { type AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import type { ToolCall } from "@langchain/core/messages/tool";
 import { Command, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
+import type { CloseCall } from "./left-results.ts";
 import { callsOf, openCalls } from "./open-calls.ts";
+import { findRun } from "./run-scope.ts";
 import { closingResult } from "./settle-thread.ts";
 
 /**
@@ -10,13 +13,14 @@ import { closingResult } from "./settle-thread.ts";
  * each run and looks through the whole conversation for each call in it. What this one mends for the model it mends in the
  * thread too, with the model's answer.
  */
-export function createPairedCalls() {
+export function createPairedCalls(isRoot = true) {
   return createMiddleware({
     name: "patchToolCallsMiddleware",
     wrapModelCall: async (request, handler) => {
-      const given = paired(request.messages);
+      const close = await closerFor(request.state.messages, isRoot);
+      const given = paired(request.messages, close);
       const answer = (await handler(given ? { ...request, messages: given } : request)) as AIMessage;
-      const mended = paired(request.state.messages);
+      const mended = paired(request.state.messages, close);
       if (!mended) return answer;
       return new Command({
         update: { messages: [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), ...mended, answer] },
@@ -26,13 +30,21 @@ export function createPairedCalls() {
 }
 
 /** With a result right behind each call that has none, and without the results that have no call; undefined if all are in pairs. */
-export function paired(messages: readonly BaseMessage[]): BaseMessage[] | undefined {
+export function paired(messages: readonly BaseMessage[], close: CloseCall = notStarted): BaseMessage[] | undefined {
   const open = openCalls(messages);
   const called = new Set(messages.flatMap((message) => callsOf(message).map(({ id }) => id)));
   const kept = messages.filter((message) => !ToolMessage.isInstance(message) || called.has(message.tool_call_id));
   if (open.size === 0 && kept.length === messages.length) return undefined;
-  return kept.flatMap((message) => [
-    message,
-    ...(open.get(message) ?? []).map(({ id = "", name }) => closingResult(id, name)),
-  ]);
+  return kept.flatMap((message) => [message, ...(open.get(message) ?? []).map(close)]);
+}
+
+/** What a subagent has left open is its own: it begins anew with every task. */
+async function closerFor(messages: readonly BaseMessage[], isRoot: boolean): Promise<CloseCall> {
+  const caller = [...openCalls(messages).keys()].at(-1);
+  const run = isRoot && caller ? findRun() : undefined;
+  return run && caller ? run.leftResults(caller) : notStarted;
+}
+
+function notStarted({ id = "", name }: ToolCall): ToolMessage {
+  return closingResult(id, name);
 }

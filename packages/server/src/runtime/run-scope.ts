@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AppError, type PlanItem, type Session } from "@cognition/contract";
 import type { OpenTask, ToolJournal } from "@cognition/thread";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { RunBudget } from "../budget/run-budget.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunWorkspace } from "../timeline/workspace/run-workspace.ts";
+import type { CloseCall } from "./left-results.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
 /** What belongs to the run that the code at hand works for. Graphs are built once and serve many runs. */
@@ -18,6 +20,8 @@ export interface RunScope {
   /** The session's own agent: events of the others carry their name. */
   root_agent: string;
   journal: ToolJournal;
+  /** What became of the calls of a message that an earlier run has left without a result. */
+  leftResults(caller: BaseMessage): Promise<CloseCall>;
   /** The session's, until a plan is approved. */
   mode: Session["mode"];
   /** What the prompt says of the user; empty if nothing. */

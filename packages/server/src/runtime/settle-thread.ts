@@ -43,7 +43,9 @@ export async function settleThread(
   { input, unfinished, calls }: Leftovers,
 ): Promise<void> {
   const { messages = [] } = (await graph.getState(config)).values;
-  const closing = closingResults(messages, calls);
+  // What an earlier run has left open is closed where it stands, before the next model call: here it would stand behind the input.
+  const own = messages.slice(messages.findIndex(({ id }) => id === input?.id) + 1);
+  const closing = closingResults(own, calls);
   if (closing.length > 0) await graph.updateState(config, { messages: closing }, "tools");
   const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
   const known = new Set(messages.map(({ id }) => id));
@@ -53,11 +55,15 @@ export async function settleThread(
 
 /** A result for every call that has none, which says what became of it. */
 export function closingResults(messages: readonly BaseMessage[], calls: readonly ToolCallRecord[]): ToolMessage[] {
-  // The ids of a subagent's calls may be the same ones; their namespace lies within that of the call of the agent.
-  const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
-  const records = new Map(own.map((call) => [call.tool_call_id, call]));
+  const records = ownRecords(calls);
   const open = [...openCalls(messages).values()].flat();
   return open.map(({ id = "", name }) => closingResult(id, name, records.get(id)));
+}
+
+/** Those of the session's own agent, by the call's id. A subagent's may be the same ones; their namespace lies within that of its call. */
+export function ownRecords(calls: readonly ToolCallRecord[]): ReadonlyMap<string, ToolCallRecord> {
+  const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
+  return new Map(own.map((call) => [call.tool_call_id, call]));
 }
 
 /** Of a call that nothing is recorded of, it was never started; but of a delegation only what the other agent did is. */
