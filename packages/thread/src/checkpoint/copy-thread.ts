@@ -152,12 +152,12 @@ function copyCheckpoint(run: Run, source: number, copy: number, seq: number): St
  * one call to the next (their namespace names no task) what they had last.
  */
 function copySubgraphs(run: Run, source: number, copy: number, { seq, checkpoint_id }: SourceRow): Statement[] {
-  const within = `c.thread = ? and c.ns > '' and (c.metadata like ?
+  const within = `c.thread = ? and c.ns > '' and (c.metadata <> replace(c.metadata, ?, '')
     or (c.seq > ? and c.seq < coalesce(
       (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1))
     or (c.ns not like '%:%' and c.seq =
       (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?)))`;
-  const params = [copy, source, `%${partOfText(checkpoint_id)}%`, seq, source, seq, seq];
+  const params = [copy, source, partOfText(checkpoint_id), seq, source, seq, seq];
   return [
     run(
       `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)

@@ -156,7 +156,7 @@ function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | u
       continue;
     }
     if (!row.ns.includes(":")) newest.set(row.ns, row);
-    if (isKept || roots.has(partOf(row.metadata) ?? "") || isRecent(row, before)) kept.add(row.seq);
+    if (isKept || roots.has(partOf(row) ?? "") || isRecent(row, before)) kept.add(row.seq);
   }
   keepNewest();
 }
