@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { ContainerCreateOptions } from "dockerode";
 import type { BackendLimits, Workspace } from "../backend.ts";
 import { containerMounts, INSIDE } from "./container-mounts.ts";
@@ -74,13 +75,20 @@ export function containerSettings(request: ContainerRequest): ContainerCreateOpt
   return { ...settings, Labels: labels, name: containerName(owner, session_id) };
 }
 
-/**
- * A container goes on with the folder that it was made with, also when that was removed and another one has its name. Where
- * the file system knows no time of making, Node gives that of the last change for it, which says nothing.
- */
+/** A container goes on with the folder that it was made with, also when that was removed and another one has its name. */
 function identityOf(folder: string): string {
-  const { ino, birthtimeMs, ctimeMs } = statSync(folder);
-  return `${ino}:${birthtimeMs === ctimeMs ? "" : birthtimeMs}`;
+  const { ino, dev, birthtimeMs } = statSync(folder);
+  return `${ino}:${knowsBirths(dirname(folder), dev) ? birthtimeMs : ""}`;
+}
+
+/**
+ * Where the file system knows no time of making, Node gives that of the last change for it, which every command would set. Of
+ * the folder itself both may be the same; what it lies in has changed since it was made, with the folder.
+ */
+function knowsBirths(above: string, device: number): boolean {
+  const { dev, birthtimeMs, ctimeMs } = statSync(above);
+  if (dev !== device) return false;
+  return birthtimeMs !== ctimeMs || (dirname(above) !== above && knowsBirths(dirname(above), device));
 }
 
 /**
