@@ -8,6 +8,7 @@ import { builtinAgents } from "../src/agent/builtin-agents.ts";
 import { OfflineModel } from "../src/model/offline/offline-model.ts";
 import { createGuardedFetch } from "../src/outgoing/guarded-fetch.ts";
 import { createFilesMiddleware } from "../src/runtime/files-middleware.ts";
+import { inOneCall } from "../src/runtime/one-call.ts";
 import { createPairedCalls } from "../src/runtime/paired-calls.ts";
 import { createPlanTool } from "../src/runtime/plan-mode.ts";
 import { createTaskNotes } from "../src/runtime/task-notes.ts";
@@ -66,7 +67,8 @@ export function openInProcessSide(steps: Steps): Side {
 /** The default agent plans, with us or without. */
 function middlewareFor(steps: Steps): object[] {
   if (steps === "all") return [todoListMiddleware()];
-  return [createFilesMiddleware(createWorkspaceBackend()), createPairedCalls(), createTodos()];
+  const ours = [createFilesMiddleware(createWorkspaceBackend()), createPairedCalls(), createTodos()];
+  return inOneCall("model-call", ours as unknown as AgentMiddleware[]);
 }
 
 function refuse(): never {

@@ -9,6 +9,7 @@ import type { MemoryFile } from "../agent/memory-files.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { createFilesMiddleware } from "./files-middleware.ts";
 import { createJournalMiddleware } from "./journal-middleware.ts";
+import { inOneCall } from "./one-call.ts";
 import { createPairedCalls } from "./paired-calls.ts";
 import { createPlanMiddleware } from "./plan-events.ts";
 import { createPromptMiddleware } from "./prompt-middleware.ts";
@@ -125,19 +126,21 @@ function middlewareOf(
   { onCrash, writes, backend }: AgentGraphParts,
   { isRoot, delegates }: Place,
 ): AgentMiddleware[] {
-  return [
+  const outer = [
     // The first three take the place of deepagents' own, which have their names.
     createFilesMiddleware(backend),
     createSummaries(backend, isRoot),
     createPairedCalls(isRoot),
     createTodos(),
-    ...middleware,
+  ] as unknown as AgentMiddleware[];
+  const inner = [
     createToolGate(refusal),
     ...(isRoot ? [createPromptMiddleware()] : []),
     ...(agent.response_format ? [createResponseMiddleware({ agent_name: agent.name, isRoot })] : []),
     createPlanMiddleware(),
     createJournalMiddleware({ agent_name: agent.name, isRoot, onCrash, writes, approvals, refusal, delegates }),
   ] as unknown as AgentMiddleware[];
+  return [...inOneCall("outer-model-call", outer), ...middleware, ...inOneCall("inner-model-call", inner)];
 }
 
 function promptOf({ prompt, skills }: AgentParts, { memory }: AgentGraphParts): string {

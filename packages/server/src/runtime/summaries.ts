@@ -48,6 +48,7 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
         return handler({ ...given, model, messages: sent.messages });
       };
       try {
+        if (attempt === 1 && fitsAnyway(asked)) return await answer(asked);
         return cutEarlier(await (wrapModelCall as Wrap)(asked, answer), sent.added);
       } catch (error) {
         if (attempt === ATTEMPTS || !isOverflow(error)) throw error;
@@ -56,6 +57,29 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
     }
   };
   return { ...summaries, wrapModelCall: wrap };
+}
+
+/**
+ * By a rough count it is not half of what would have to be summed up, and nothing was yet. Deepagents' own counting writes out all
+ * tools and the whole conversation, at each call.
+ */
+function fitsAnyway({ model, state, messages, systemMessage, tools }: Request): boolean {
+  if (state._summarizationEvent) return false;
+  const { maxInputTokens: window = 0 } = (model as BaseChatModel).profile;
+  let tokens = countTokensApproximately([systemMessage]);
+  for (const message of messages) tokens += tokensOf(message, () => countTokensApproximately([message]));
+  for (const tool of tools) tokens += tokensOf(tool, () => countTokensApproximately([], [tool as never]));
+  return tokens < (window * TRIGGER.value) / 2;
+}
+
+const counted = new WeakMap<object, number>();
+
+function tokensOf(part: object, count: () => number): number {
+  const known = counted.get(part);
+  if (known !== undefined) return known;
+  const tokens = count();
+  counted.set(part, tokens);
+  return tokens;
 }
 
 function questionIn({ messages }: Request): BaseMessage[] {
