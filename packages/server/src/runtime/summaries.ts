@@ -33,6 +33,9 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
     truncateArgsSettings: { trigger: TRIGGER, keep: KEEP },
   });
 
+  const sumUpUnlessShort: Wrap = (request, handler) =>
+    fitsAnyway(request) ? handler(request) : (wrapModelCall as Wrap)(request, handler);
+
   const wrap: Wrap = async (request, handler) => {
     const model = request.model as BaseChatModel;
     const state = withName(request.state, isRoot);
@@ -40,16 +43,10 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
     for (let attempt = 1; ; attempt++) {
       const asked = { ...request, state, model: inSilence(model, window) };
       // What was just asked is a part of the summary only where it does not fit either.
-      const question = attempt < 3 ? questionIn(request) : [];
-      const sent: { messages: BaseMessage[]; added: number } = { messages: [], added: 0 };
-      const answer: typeof handler = (given) => {
-        sent.added = given.messages.every(isSummary) ? question.length : 0;
-        sent.messages = [...given.messages, ...question.slice(0, sent.added)];
-        return handler({ ...given, model, messages: sent.messages });
-      };
+      const { answer, sent } = noting(handler, model, attempt < 3 ? questionIn(request) : []);
       try {
-        if (attempt === 1 && fitsAnyway(asked)) return await answer(asked);
-        return cutEarlier(await (wrapModelCall as Wrap)(asked, answer), sent.added);
+        const sumUp = attempt === 1 ? sumUpUnlessShort : (wrapModelCall as Wrap);
+        return cutEarlier(await sumUp(asked, answer), sent.added);
       } catch (error) {
         if (attempt === ATTEMPTS || !isOverflow(error)) throw error;
         window = countTokensApproximately(sent.messages);
@@ -57,6 +54,17 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
     }
   };
   return { ...summaries, wrapModelCall: wrap };
+}
+
+/** The way to the model, and what went that way; the question too, where nothing but a summary would. */
+function noting(handler: Parameters<Wrap>[1], model: Request["model"], question: BaseMessage[]) {
+  const sent: { messages: BaseMessage[]; added: number } = { messages: [], added: 0 };
+  const answer: typeof handler = (given) => {
+    sent.added = given.messages.every(isSummary) ? question.length : 0;
+    sent.messages = [...given.messages, ...question.slice(0, sent.added)];
+    return handler({ ...given, model, messages: sent.messages });
+  };
+  return { answer, sent };
 }
 
 /**
