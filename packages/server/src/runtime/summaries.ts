@@ -40,16 +40,17 @@ export function createSummaries(backend: SandboxBackendProtocolV2, isRoot: boole
     const model = request.model as BaseChatModel;
     const state = withName(request.state, isRoot);
     let window = model.profile.maxInputTokens ?? USUAL_WINDOW;
+    let sumUp = sumUpUnlessShort;
     for (let attempt = 1; ; attempt++) {
       const asked = { ...request, state, model: inSilence(model, window) };
       // What was just asked is a part of the summary only where it does not fit either.
       const { answer, sent } = noting(handler, model, attempt < 3 ? questionIn(request) : []);
       try {
-        const sumUp = attempt === 1 ? sumUpUnlessShort : (wrapModelCall as Wrap);
         return cutEarlier(await sumUp(asked, answer), sent.added);
       } catch (error) {
         if (attempt === ATTEMPTS || !isOverflow(error)) throw error;
         window = countTokensApproximately(sent.messages);
+        sumUp = wrapModelCall as Wrap;
       }
     }
   };
