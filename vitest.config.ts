@@ -17,6 +17,8 @@ export default defineConfig({
     // Vitest would leave one core free; but tests wait for databases and processes as much as they compute.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ["testing/global-setup.ts"],
+    // A process keeps what it has imported from one file to the next: LangChain alone takes a second.
+    isolate: false,
     // Deadlines for a machine that is busy with other things: what is right is right away everywhere else.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -14,6 +14,7 @@ export default defineConfig(({ mode }) => ({
     provide: { short: mode === "short", fuzzSeed },
     // They measure time and load the machine: two at once would disturb each other.
     fileParallelism: false,
+    isolate: true,
     testTimeout: 300_000,
     hookTimeout: 120_000,
   },

@@ -18,12 +18,20 @@ export interface DatabaseOptions {
  * `drop` closes whatever connections are still open to it, and may be called twice.
  */
 export async function createDatabase(serverUrl: string, options: DatabaseOptions = {}): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString("hex")}`;
+  const name = randomName();
   const { template = "default", owner = "default" } = options;
   await execute(serverUrl, `create database ${name} template ${template} owner ${owner}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { name, url: url.href, drop: () => execute(serverUrl, `drop database if exists ${name} with (force)`) };
+  return { name, url: url.href, drop: () => dropDatabase(serverUrl, name) };
+}
+
+export function randomName(): string {
+  return `test_${randomBytes(8).toString("hex")}`;
+}
+
+export function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  return execute(serverUrl, `drop database if exists ${name} with (force)`);
 }
 
 const ATTEMPTS = 10;

@@ -1,20 +1,33 @@
-import { afterAll, inject } from "vitest";
+import { Client } from "pg";
+import { inject } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../testing/database.ts";
 import { openStorage } from "../src/open-storage.ts";
 
-let template: Promise<TestDatabase> | undefined;
+let template: Promise<string> | undefined;
 
-afterAll(async () => (await template)?.drop());
-
-/** A PostgreSQL database with the schema and nothing else. The migrations run once in a test file; the rest are copies. */
+/** A PostgreSQL database with the schema and nothing else. The migrations run once for all tests; the rest are copies. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
-  template ??= migrateOne();
-  return createDatabase(inject("postgresUrl"), { template: (await template).name });
+  template ??= findTemplate(inject("postgresUrl"), inject("migratedTemplate"));
+  return createDatabase(inject("postgresUrl"), { template: await template });
 }
 
-async function migrateOne(): Promise<TestDatabase> {
-  const database = await createDatabase(inject("postgresUrl"));
+/** Made by whichever process asks first; the others wait for it. */
+async function findTemplate(serverUrl: string, name: string): Promise<string> {
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query("select pg_advisory_lock(hashtext($1))", [name]);
+    const { rowCount } = await client.query("select 1 from pg_database where datname = $1", [name]);
+    if (rowCount === 0) await client.query(`alter database ${await migrateOne(serverUrl)} rename to ${name}`);
+    return name;
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrateOne(serverUrl: string): Promise<string> {
+  const database = await createDatabase(serverUrl);
   const storage = await openStorage({ uri: database.url, pool: { min: 0 } });
   await storage.close();
-  return database;
+  return database.name;
 }
