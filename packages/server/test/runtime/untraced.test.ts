@@ -33,6 +33,8 @@ beforeEach(() => {
   sent.length = 0;
   vi.stubEnv("LANGSMITH_ENDPOINT", `http://127.0.0.1:${(langSmith.address() as AddressInfo).port}`);
   vi.stubEnv("LANGSMITH_API_KEY", "a-key");
+  // Made with these, and not by whoever came first in this process.
+  Reflect.set(RunTree, "sharedClient", null);
 });
 
 afterEach(() => {
