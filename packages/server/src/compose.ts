@@ -262,6 +262,7 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
     sse: config.sse,
     max_body_bytes: config.server.body_limit,
     authenticate: options.authenticate ?? access.authenticate,
+    recheck_ms: config.auth.recheck_interval * 1000,
     clientAddress: access.clientAddress,
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),

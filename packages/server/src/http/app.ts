@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { answerWithin } from "../run/answer-within.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
+import { streamOf } from "./event-stream.ts";
 import {
   type ArrivedRequest,
   type Authenticate,
@@ -21,12 +22,15 @@ import { type JsonReply, jsonResponse, toJsonReply } from "./reply.ts";
 import { requestId } from "./request-id.ts";
 import { honoPath, methodsAt } from "./route-path.ts";
 import { type Scoping, type SentHeaders, scopeOf } from "./scope.ts";
+import { watchStream } from "./watch-stream.ts";
 
 export interface AppOptions {
   /** A route whose handler is missing answers 501. */
   readonly handlers: Partial<Handlers>;
   readonly idempotency: Idempotency;
   readonly authenticate?: Authenticate;
+  /** How often whoever follows a stream is asked for again. */
+  readonly recheck_ms?: number;
   readonly scoping?: Scoping;
   readonly guards?: readonly Guard[];
   /** Without it, whoever holds the other end of the socket. */
@@ -107,7 +111,8 @@ async function ask(
 async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequest): Promise<Response> {
   const { route: name, headers } = arrived;
   if (name === undefined) return refuse(arrived);
-  const caller = await callerOf(options.authenticate ?? authenticateNobody, name, headers);
+  const { authenticate = authenticateNobody, recheck_ms: every_ms = RECHECK_MS } = options;
+  const caller = await callerOf(authenticate, name, headers);
   const scoping = options.scoping ?? { enabled: false, keys: [] };
   // What says nothing of a scope is told whose the credential is: figures of all scopes are not for one of them.
   const scope = SCOPELESS_ROUTES.has(name) ? caller.scope : scopeOf(sentHeaders(c), caller, scoping);
@@ -123,9 +128,13 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   const call = { ...parsed, scope, admin: caller.admin, headers, request_id };
   // A signal costs something, and most handlers never look at theirs.
   Object.defineProperty(call, "signal", { get: () => signalOf(c.req.raw, options.shutdown), enumerable: true });
-  return handle(options, name, call as Call);
+  const response = await handle(options, name, call as Call);
+  const stream = streamOf(response);
+  if (stream && authenticate !== authenticateNobody) watchStream(stream, { authenticate, headers, caller, every_ms });
+  return response;
 }
 
+const RECHECK_MS = 15_000;
 const STRANGER: Caller = { admin: false };
 /** A storage that hangs says nothing of a credential either. */
 const AUTHENTICATED_WITHIN_MS = 1_000;

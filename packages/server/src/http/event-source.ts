@@ -14,7 +14,6 @@ export interface EventSourceOptions {
   readonly accepts: (event: StoredEvent) => boolean;
   /** Nothing follows an event for which this is true. */
   readonly closes: (event: StoredEvent) => boolean;
-  readonly onEnd: () => void;
 }
 
 /** What is written at a time: a page of the log may hold megabytes, and a socket should not. */
@@ -29,10 +28,11 @@ export function createEventSource(options: EventSourceOptions): TextSource {
   let batch: readonly StoredEvent[] = [];
   let at = 0;
   let ended = false;
+  const ending = Promise.withResolvers<void>();
 
   async function end(): Promise<IteratorReturnResult<undefined>> {
-    if (!ended) options.onEnd();
     ended = true;
+    ending.resolve();
     await batches.return?.();
     return { done: true, value: undefined };
   }
@@ -50,6 +50,7 @@ export function createEventSource(options: EventSourceOptions): TextSource {
   }
 
   return {
+    ended: ending.promise,
     return: end,
     next: async () => {
       if (opening !== undefined) {

@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import { type StreamOptions, type TextSource, writeToSocket } from "./socket-stream.ts";
 import { HEARTBEAT, SSE_HEADERS } from "./sse.ts";
 
-interface EventStream {
+export interface EventStream {
+  readonly source: TextSource;
   writeTo(outgoing: ServerResponse): void;
 }
 
@@ -20,7 +21,7 @@ export function streamResponse(
   headers: Record<string, string> = {},
 ): Response {
   const response = new Response(webStream(source, options), { headers: { ...SSE_HEADERS, ...headers } });
-  streams.set(response, { writeTo: (outgoing) => writeToSocket(source, outgoing, options) });
+  streams.set(response, { source, writeTo: (outgoing) => writeToSocket(source, outgoing, options) });
   return response;
 }
 

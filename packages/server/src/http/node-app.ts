@@ -15,6 +15,7 @@ export interface NodeAppOptions {
   readonly handlers?: Partial<Handlers>;
   readonly scoping: Scoping;
   readonly authenticate?: Authenticate;
+  readonly recheck_ms?: number;
   readonly guards?: readonly Guard[];
   readonly clientAddress?: ClientAddress;
   readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
@@ -37,7 +38,8 @@ const STALL_MS = 30_000;
 const WAIT_MS = 50_000;
 
 export function createNodeApp(options: NodeAppOptions): NodeApp {
-  const { parts, scoping, authenticate, guards, clientAddress, sse, max_body_bytes, check_replies } = options;
+  const { parts, scoping, authenticate, guards, clientAddress, sse } = options;
+  const { recheck_ms, max_body_bytes, check_replies } = options;
   const shutdown = new AbortController();
   const idempotency = createIdempotency(parts.storage);
   const streams = createStreams({
@@ -52,6 +54,7 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     idempotency,
     scoping,
     ...(authenticate && { authenticate }),
+    ...(recheck_ms !== undefined && { recheck_ms }),
     ...(guards && { guards }),
     ...(clientAddress && { clientAddress }),
     ...(max_body_bytes !== undefined && { max_body_bytes }),

@@ -11,7 +11,11 @@ export interface StreamOptions {
 }
 
 /** The text of a stream, piece by piece. `return` ends it at once, also while it waits for what comes next. */
-export type TextSource = AsyncIterator<string, undefined> & Required<Pick<AsyncIterator<string, undefined>, "return">>;
+export interface TextSource extends AsyncIterator<string, undefined> {
+  return(): Promise<IteratorResult<string, undefined>>;
+  /** Resolves when it has ended, whoever ended it. */
+  readonly ended: Promise<void>;
+}
 
 /**
  * Writes a source to a socket as fast as the other side reads, and no faster: what it has not taken waits in the log,

@@ -63,10 +63,10 @@ export function createStreams(options: StreamsOptions): Streams {
       head: start.head,
       opening: start.opening,
       ...filter,
-      onEnd: () => open.delete(source),
     });
+    open.add(source);
+    void source.ended.then(() => open.delete(source));
     if (closed) void source.return();
-    else open.add(source);
     return streamResponse(source, options, request.response_headers);
   }
 

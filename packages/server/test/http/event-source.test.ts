@@ -20,7 +20,6 @@ async function textOf(batch: StoredEvent[], wanted: readonly string[]): Promise<
     opening: "",
     accepts: ({ event: name }) => wanted.includes(name),
     closes: ({ event: name }) => name === "interrupt",
-    onEnd: () => undefined,
   });
   let text = "";
   for (let step = await source.next(); !step.done; step = await source.next()) text += step.value;

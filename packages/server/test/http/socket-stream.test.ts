@@ -25,12 +25,13 @@ function tracked(next: () => Promise<IteratorResult<string, undefined>>) {
   const ended = Promise.withResolvers<void>();
   const source: TextSource = {
     next,
+    ended: ended.promise,
     return: async () => {
       ended.resolve();
       return { done: true, value: undefined };
     },
   };
-  return { source, ended: ended.promise };
+  return source;
 }
 
 describe("a stream to a client that has gone already", () => {
@@ -38,18 +39,18 @@ describe("a stream to a client that has gone already", () => {
 
   it("is ended, not left open with a heartbeat for nobody", async () => {
     const response = await abandoned();
-    const { source, ended } = tracked(() => new Promise(() => undefined));
+    const source = tracked(() => new Promise(() => undefined));
     writeToSocket(source, response, { ...options, onError: () => undefined });
-    await ended;
+    await source.ended;
   });
 
   it("is ended when its log can't be read, and that is told", async () => {
     const response = await abandoned();
     const errors: unknown[] = [];
     const failure = new Error("away");
-    const { source, ended } = tracked(() => Promise.reject(failure));
+    const source = tracked(() => Promise.reject(failure));
     writeToSocket(source, response, { ...options, onError: (error) => errors.push(error) });
-    await ended;
+    await source.ended;
     await expect.poll(() => errors).toEqual([failure]);
   });
 });

@@ -49,6 +49,10 @@ export const AuthSection = section({
     description:
       "Wrong credentials a minute that one address may send before it is refused unread; 0 for no limit. A credential that has worked here still does.",
   }),
+  recheck_interval: option(decimal(0.1, 3600).default(15), {
+    description:
+      "Seconds after which the credential of an open event stream is looked at again; a revoked or expired one ends it.",
+  }),
   jwt: Jwt,
 });
 

@@ -9,7 +9,7 @@ export interface ApiKeys {
   create(input: z.input<typeof CreateApiKey>): Promise<{ key: string; api_key: ApiKey }>;
   /** Newest first, ended ones too. */
   list(page?: { limit?: number; offset?: number }): Promise<ApiKey[]>;
-  /** By id, by how the key begins or by the whole key, as it was found where it should not be; from the next request on. */
+  /** By id, by how the key begins or by the whole key, as it was found where it should not be; from the next request on, and soon for open streams. */
   revoke(which: string): Promise<ApiKey>;
 }
 
