@@ -1,5 +1,5 @@
 import { AppError } from "@cognition/contract/app-error";
-import { newKey } from "./new-key.ts";
+import { keyText } from "./idempotency-key.ts";
 import type { CallOptions, Operations, RouteMethods } from "./operation-types.ts";
 import { fillPath } from "./path.ts";
 import { type Form, ROUTE_TABLE, type RouteEntry } from "./route-table.ts";
@@ -55,7 +55,7 @@ function headersOf(method: string, form: Form, key: string | undefined): Record<
   return {
     ...(form === "json" && { Accept: "application/json" }),
     ...(form === "json" && method !== "GET" && method !== "DELETE" && { "Content-Type": "application/json" }),
-    ...(method === "POST" && { "Idempotency-Key": key ?? newKey() }),
+    ...(method === "POST" && { "Idempotency-Key": keyText(key) }),
   };
 }
 

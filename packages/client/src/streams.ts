@@ -2,7 +2,7 @@ import type { EventPage, LoggedEventType, ResumeSession, Run, SendMessageInput }
 import { AppError } from "@cognition/contract/app-error";
 import type { Backoff, Wait } from "./backoff.ts";
 import { type FollowOptions, follow } from "./follow.ts";
-import { newKey } from "./new-key.ts";
+import { keyText } from "./idempotency-key.ts";
 import { fillPath } from "./path.ts";
 import { ROUTE_TABLE } from "./route-table.ts";
 import { createRunStream, type RunStream } from "./run-stream.ts";
@@ -80,7 +80,7 @@ export function createStreams(parts: StreamParts): Streams {
     const headers = {
       ...STREAM,
       "Content-Type": "application/json",
-      "Idempotency-Key": options.idempotencyKey ?? newKey(),
+      "Idempotency-Key": keyText(options.idempotencyKey),
     };
     return createRunStream({
       ...parts,
@@ -108,7 +108,7 @@ export function createStreams(parts: StreamParts): Streams {
           Accept: "application/json",
           Prefer: "respond-async",
           "Content-Type": "application/json",
-          "Idempotency-Key": options.idempotencyKey ?? newKey(),
+          "Idempotency-Key": keyText(options.idempotencyKey),
         },
         signal: options.signal,
       };

@@ -2,6 +2,7 @@ import type { Problem, Scope } from "@cognition/contract";
 import { AppError, isAppError } from "@cognition/contract/app-error";
 import { scopeHeader } from "@cognition/contract/scope-header";
 import { type Backoff, retryAfter, type Wait } from "./backoff.ts";
+import { headerText } from "./header-text.ts";
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
@@ -149,7 +150,10 @@ export function mayHelp(error: unknown): boolean {
 
 async function identity({ scope, apiKey, token }: TransportOptions): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
-  for (const [key, value] of Object.entries(scope)) headers[scopeHeader(key)] = value;
+  for (const [key, value] of Object.entries(scope)) {
+    const name = scopeHeader(key);
+    headers[name] = headerText(name, value);
+  }
   if (apiKey !== undefined) headers["X-API-Key"] = apiKey;
   if (token !== undefined)
     headers["Authorization"] = `Bearer ${typeof token === "function" ? await renew(token) : token}`;

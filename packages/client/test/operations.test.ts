@@ -209,7 +209,7 @@ describe("an error", () => {
       { baseUrl: "http://127.0.0.1:1", scope: { user: "ann\nbob" } },
       "The request can't be sent: X-Cognition-Scope-User",
     ],
-    [{ baseUrl: "http://127.0.0.1:1", scope: { user: "漢" } }, "The request can't be sent: X-Cognition-Scope-User"],
+    [{ baseUrl: "http://127.0.0.1:1", scope: { user: "ann " } }, "The request can't be sent: X-Cognition-Scope-User"],
   ])("of a request that can't be sent says so, and is not tried again: %j", async (options, message) => {
     const wait = async () => Promise.reject(new Error("was tried again"));
     const refused = { code: "validation_failed", message: expect.stringContaining(message) };

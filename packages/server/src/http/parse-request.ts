@@ -1,5 +1,6 @@
 import { AppError, isJsonObject, parseInput, queryInt, type Route } from "@cognition/contract";
 import { z } from "zod";
+import { headerText } from "./header-text.ts";
 import { readBytes, readJson } from "./request-body.ts";
 
 export interface ParsedRequest {
@@ -64,8 +65,9 @@ function toObject(search: URLSearchParams): Record<string, string | string[]> {
 
 /** The header and the field say the same thing; from here on there is only the field. */
 function withKey(body: unknown, { method }: Route, headers: Headers): unknown {
-  const key = headers.get("Idempotency-Key");
-  if (key === null || method !== "POST" || !isJsonObject(body)) return body;
+  const sent = headers.get("Idempotency-Key");
+  if (sent === null || method !== "POST" || !isJsonObject(body)) return body;
+  const key = headerText("Idempotency-Key", sent);
   const given = body["idempotency_key"];
   if (given === undefined || given === key) return { ...body, idempotency_key: key };
   const msg = "differs from the field idempotency_key of the body";

@@ -1,5 +1,6 @@
 import { AppError, findScopeKey, parseInput, Scope, scopeHeader } from "@cognition/contract";
 import type { Caller } from "./guard.ts";
+import { headerText } from "./header-text.ts";
 
 export interface Scoping {
   readonly enabled: boolean;
@@ -33,7 +34,7 @@ function sentScope(headers: SentHeaders): Scope {
     const key = findScopeKey(name);
     if (key === undefined) continue;
     if (sent.has(key)) throw sentTwice(key);
-    sent.set(key, value);
+    sent.set(key, headerText(scopeHeader(key), value));
   }
   return parseInput(Scope, Object.fromEntries(sent), "header");
 }

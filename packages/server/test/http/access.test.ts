@@ -75,6 +75,15 @@ it("a key sees its own scope, and a header that contradicts it is refused", asyn
   expect((await ask({}, "/ready")).status).toBe(200);
 });
 
+it("a header in UTF-8 says the same name as the key that is bound to it", async () => {
+  const { ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_SCOPING_ENABLED: "true" });
+  const { key } = await createApiKeys(storage.apiKeys).create({ name: "hers", scope: { user: "Zoë" } });
+  const named = (user: Buffer) => ask({ "X-API-Key": key, "X-Cognition-Scope-User": user.toString("latin1") });
+  expect((await named(Buffer.from("Zoë"))).status).toBe(200);
+  expect(await codeOf(named(Buffer.from("Zoé")))).toEqual([403, "scope_mismatch"]);
+  expect(await codeOf(named(Buffer.from("Zoë", "latin1")))).toEqual([422, "validation_failed"]);
+});
+
 it("a key that was made without a scope names none by its headers where scoping is on; one for any scope does", async () => {
   const { ask } = build({ COGNITION_AUTH_MODE: "api_key", COGNITION_SCOPING_ENABLED: "true" });
   const keys = createApiKeys(storage.apiKeys);
