@@ -11,7 +11,7 @@ export interface AuthenticatorOptions {
   jwt?: TokenOptions;
   clock: () => Date;
   fetch: typeof fetch;
-  /** What goes wrong aside of an answer: that a key was used could not be noted. */
+  /** What goes wrong aside of an answer: that a key was used could not be noted, or an issuer's keys not be fetched. */
   onError: (error: unknown) => void;
 }
 
@@ -23,6 +23,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     case "api_key":
       return createKeyAuthenticator(options);
     case "jwt":
-      return createTokenAuthenticator({ ...options.jwt, clock: options.clock, fetch: options.fetch });
+      return createTokenAuthenticator({ ...options, ...options.jwt });
   }
 }

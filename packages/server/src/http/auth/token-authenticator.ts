@@ -2,6 +2,7 @@ import { AppError } from "@cognition/contract";
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { Authenticate } from "../guard.ts";
 import { findCredential, missingCredential, unauthorized } from "./credential.ts";
+import { isFetchFailure } from "./remote-keys.ts";
 import { type ClaimOptions, callerOf } from "./token-claims.ts";
 import { type TokenKeyOptions, type TokenKeys, tokenKeys } from "./token-keys.ts";
 
@@ -15,6 +16,8 @@ export interface TokenOptions extends TokenKeyOptions, ClaimOptions {
 export interface TokenAuthenticatorOptions extends TokenOptions {
   clock: () => Date;
   fetch: typeof fetch;
+  /** What goes wrong aside of an answer. */
+  onError: (error: unknown) => void;
 }
 
 const CLOCK_TOLERANCE_S = 30;
@@ -76,7 +79,7 @@ function explain(error: unknown): AppError {
   if (error instanceof errors.JOSEAlgNotAllowed) {
     return unauthorized("The token is signed in a way that this server does not accept.", error);
   }
-  if (error instanceof errors.JWKSTimeout || isFetchFailure(error)) {
+  if (isFetchFailure(error)) {
     return new AppError(
       "auth_unavailable",
       "The keys that tokens are checked with can't be fetched just now. Nothing was done; try again.",
@@ -84,12 +87,4 @@ function explain(error: unknown): AppError {
     );
   }
   return unauthorized("The token can't be verified.", error);
-}
-
-const JOSE_GENERIC = "ERR_JOSE_GENERIC";
-
-/** jose reports an answer that is no key set as its generic error, and a failed connection as fetch does. */
-function isFetchFailure(error: unknown): boolean {
-  if (error instanceof errors.JOSEError) return error.code === JOSE_GENERIC || error instanceof errors.JWKSInvalid;
-  return error instanceof Error;
 }

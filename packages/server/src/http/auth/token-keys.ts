@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { AppError } from "@cognition/contract";
-import { createRemoteJWKSet, customFetch, type FetchImplementation, type JWTVerifyGetKey } from "jose";
+import type { JWTVerifyGetKey } from "jose";
+import { type RemoteKeyOptions, remoteKeys } from "./remote-keys.ts";
 
 /** Exactly one of the three says what signatures are checked with. */
 export interface TokenKeyOptions {
@@ -8,7 +9,7 @@ export interface TokenKeyOptions {
   secret?: string;
   /** A public key or certificate in PEM. */
   public_key?: string;
-  /** Where the issuer publishes its keys; fetched when needed and kept for minutes. */
+  /** Where the issuer publishes its keys; see `remoteKeys`. */
   jwks_url?: string;
   /** Which signatures are accepted; by default those that fit the key. */
   algorithms?: readonly string[];
@@ -27,7 +28,7 @@ const CURVES: Record<string, string> = { prime256v1: "ES256", secp384r1: "ES384"
 const EDWARDS = ["EdDSA", "Ed25519"];
 const ASYMMETRIC = [...RSA, ...Object.values(CURVES), ...EDWARDS];
 
-export function tokenKeys(options: TokenKeyOptions & { fetch: typeof fetch }): TokenKeys {
+export function tokenKeys(options: TokenKeyOptions & RemoteKeyOptions): TokenKeys {
   const given = [options.secret, options.public_key, options.jwks_url].filter((one) => one !== undefined);
   if (given.length !== 1) {
     throw invalid(`auth jwt needs exactly one of secret, public_key and jwks_url; ${given.length} are set`);
@@ -43,10 +44,11 @@ export function tokenKeys(options: TokenKeyOptions & { fetch: typeof fetch }): T
   return { key, algorithms };
 }
 
-function keyOf({ secret, public_key, jwks_url, fetch }: TokenKeyOptions & { fetch: typeof globalThis.fetch }) {
+function keyOf(options: TokenKeyOptions & RemoteKeyOptions) {
+  const { secret, public_key, jwks_url } = options;
   if (secret !== undefined) return { key: secretBytes(secret), fitting: SYMMETRIC };
   if (public_key !== undefined) return publicKey(public_key);
-  return { key: remoteKeys(jwks_url ?? "", fetch), fitting: ASYMMETRIC };
+  return { key: remoteKeys(urlOf(jwks_url ?? ""), options), fitting: ASYMMETRIC };
 }
 
 function secretBytes(secret: string): Uint8Array {
@@ -76,10 +78,10 @@ function fittingAlgorithms({ asymmetricKeyType, asymmetricKeyDetails }: KeyObjec
   return curve === undefined ? [] : [curve];
 }
 
-function remoteKeys(address: string, fetch: typeof globalThis.fetch): JWTVerifyGetKey {
+function urlOf(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw invalid("auth jwt jwks_url must be an http or https address");
-  return createRemoteJWKSet(url, { [customFetch]: fetch as FetchImplementation });
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw invalid("auth jwt jwks_url must be an http or https address");
 }
 
 function invalid(message: string, cause?: unknown): AppError {

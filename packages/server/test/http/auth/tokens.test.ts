@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CompactSign, exportJWK, type JWTPayload, SignJWT } from "jose";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTokenAuthenticator, type TokenOptions } from "../../../src/http/auth/token-authenticator.ts";
 
 const SECRET = "a secret of thirty-two bytes, or more";
@@ -11,8 +11,13 @@ const IN_AN_HOUR = NOW.getTime() / 1000 + 3600;
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
 
+/** What whoever runs the server is told. */
+let told: unknown[] = [];
+const onError = (error: unknown) => told.push(error);
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
+  told = [];
   for (const close of closing.splice(0)) await close();
 });
 
@@ -21,7 +26,7 @@ function pem(key: KeyObject): string {
 }
 
 function check(token: string, options: TokenOptions = { secret: SECRET }) {
-  const authenticate = createTokenAuthenticator({ ...options, clock: () => NOW, fetch });
+  const authenticate = createTokenAuthenticator({ ...options, clock: () => NOW, fetch, onError });
   return authenticate(new Headers({ Authorization: `Bearer ${token}` }));
 }
 
@@ -29,13 +34,12 @@ function sign(claims: JWTPayload, alg = "HS256", key: KeyObject | Uint8Array = B
   return new SignJWT({ exp: IN_AN_HOUR, ...claims }).setProtectedHeader({ alg, ...(kid ? { kid } : {}) }).sign(key);
 }
 
-async function serveKeys(keys: KeyObject[]): Promise<{ url: string; hits: () => number }> {
+async function serveKeys(keys: readonly KeyObject[]): Promise<{ url: string; hits: () => number }> {
   let hits = 0;
-  const jwks = {
-    keys: await Promise.all(keys.map(async (key, n) => ({ ...(await exportJWK(key)), kid: `k${n}`, use: "sig" }))),
-  };
-  const server = createServer((_, response) => {
+  const entry = async (key: KeyObject, n: number) => ({ ...(await exportJWK(key)), kid: `k${n}`, use: "sig" });
+  const server = createServer(async (_, response) => {
     hits++;
+    const jwks = { keys: await Promise.all(keys.map(entry)) };
     response.setHeader("Content-Type", "application/json").end(JSON.stringify(jwks));
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -161,7 +165,7 @@ describe("tokens", () => {
 
   it("are checked with the keys that the issuer publishes, fetched once", async () => {
     const { url, hits } = await serveKeys([rsa.publicKey, ec.publicKey]);
-    const authenticate = createTokenAuthenticator({ jwks_url: url, clock: () => NOW, fetch });
+    const authenticate = createTokenAuthenticator({ jwks_url: url, clock: () => NOW, fetch, onError });
     const ask = async (token: string) => authenticate(new Headers({ "X-API-Key": token }));
     expect(await ask(await sign({}, "RS256", rsa.privateKey, "k0"))).toEqual({ admin: false });
     expect(await ask(await sign({}, "ES256", ec.privateKey, "k1"))).toEqual({ admin: false });
@@ -193,6 +197,41 @@ describe("tokens", () => {
     await expect(check(token, { jwks_url: url })).rejects.toMatchObject({ code: "auth_unavailable" });
   });
 
+  it("are checked for an hour with the keys that an issuer had published before it went away", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { url, hits } = await serveKeys([rsa.publicKey]);
+    const authenticate = createTokenAuthenticator({ jwks_url: url, clock: () => NOW, fetch, onError });
+    const ask = async (kid: string) =>
+      authenticate(new Headers({ "X-API-Key": await sign({}, "RS256", rsa.privateKey, kid) }));
+    const pass = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000);
+    await ask("k0");
+    for (const close of closing.splice(0)) await close();
+    pass(11);
+    expect([await ask("k0"), await ask("k0")]).toEqual([{ admin: false }, { admin: false }]);
+    expect(told).toHaveLength(1);
+    await expect(ask("new")).rejects.toMatchObject({ code: "auth_unavailable" });
+    const expired = await sign({ exp: NOW.getTime() / 1000 - 31 }, "RS256", rsa.privateKey, "k0");
+    await expect(authenticate(new Headers({ "X-API-Key": expired }))).rejects.toMatchObject(unauthorized(/expired/));
+    pass(48);
+    expect(await ask("k0")).toEqual({ admin: false });
+    pass(2);
+    await expect(ask("k0")).rejects.toMatchObject({ code: "auth_unavailable" });
+    expect(hits()).toBe(1);
+  });
+
+  it("of a key that the issuer has withdrawn are refused as soon as it says so", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const published = [rsa.publicKey];
+    const { url } = await serveKeys(published);
+    const authenticate = createTokenAuthenticator({ jwks_url: url, clock: () => NOW, fetch, onError });
+    const token = await sign({}, "RS256", rsa.privateKey, "k0");
+    const ask = () => authenticate(new Headers({ "X-API-Key": token }));
+    await ask();
+    published.splice(0);
+    vi.setSystemTime(Date.now() + 11 * 60_000);
+    await expect(ask()).rejects.toMatchObject(unauthorized(/can't be verified/));
+  });
+
   it("a configuration that would check nothing stops the start", () => {
     const wrong: [TokenOptions, RegExp][] = [
       [{}, /exactly one/],
@@ -206,7 +245,7 @@ describe("tokens", () => {
       [{ jwks_url: "file:///etc/keys" }, /http/],
     ];
     for (const [options, message] of wrong) {
-      const start = () => createTokenAuthenticator({ ...options, clock: () => NOW, fetch });
+      const start = () => createTokenAuthenticator({ ...options, clock: () => NOW, fetch, onError });
       expect(start, JSON.stringify(options)).toThrow(
         expect.objectContaining({ code: "invalid_config", message: expect.stringMatching(message) }),
       );
