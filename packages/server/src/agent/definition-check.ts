@@ -1,7 +1,7 @@
-import { isAbsolute, normalize, sep } from "node:path";
 import { type ErrorCode, EVERY } from "@cognition/contract";
 import { compileJsonSchema } from "../tool/json-schema.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { memoryFault } from "./memory-path.ts";
 
 /** What a definition may name. */
 export interface KnownNames {
@@ -98,12 +98,11 @@ function providerFaults({ config }: AgentDefinition, known: KnownNames): Definit
   });
 }
 
-function memoryFaults({ memory }: AgentDefinition): DefinitionFault[] {
+function memoryFaults({ memory, source }: AgentDefinition): DefinitionFault[] {
   return memory.flatMap((file, index): DefinitionFault[] => {
-    const way = normalize(file);
-    if (!isAbsolute(way) && way !== ".." && !way.startsWith(`..${sep}`)) return [];
-    const message = `memory file "${file}" must be a relative path inside the workspace`;
-    return [{ code: "validation_failed", message, path: ["memory", index] }];
+    const fault = memoryFault(file, source);
+    if (fault === undefined) return [];
+    return [{ code: "validation_failed", message: `memory file "${file}" ${fault}`, path: ["memory", index] }];
   });
 }
 

@@ -66,7 +66,7 @@ export function createAgentOpener(
     if (agent.definition.source !== "graph") await options.tools.ask(wantedTools(treeOf(agent)));
     const [{ version }, memory, { skills }] = await Promise.all([
       options.tools.known(),
-      readMemoryFiles(options.workspace_root, agent.definition.memory),
+      readMemoryFiles(options.workspace_root, agent.definition),
       options.skills.refresh(),
     ]);
     return { agent, version, memory, skills };

@@ -92,31 +92,42 @@ it("a skill whose file is a pipe is a problem of its own, and not waited for", a
 });
 
 describe("memory files", () => {
+  const read = (memory: string[] = []) => readMemoryFiles(workspace.root, { memory, source: "file" });
+
   it("are the workspace's AGENTS.md, then .cognition's, then those that are named", async () => {
-    expect(await readMemoryFiles(workspace.root)).toEqual([]);
+    expect(await read()).toEqual([]);
     await workspace.write({
       "AGENTS.md": "one",
       ".cognition/AGENTS.md": "two",
       "docs/three.md": "three",
       "empty.md": " ",
     });
-    expect(await readMemoryFiles(workspace.root, ["docs/three.md", "AGENTS.md", "empty.md", "none.md"])).toEqual([
+    expect(await read(["docs/three.md", "AGENTS.md", "empty.md", "none.md"])).toEqual([
       { path: "AGENTS.md", content: "one" },
       { path: ".cognition/AGENTS.md", content: "two" },
       { path: "docs/three.md", content: "three" },
     ]);
   });
 
+  it("that every agent reads may be a link to a hidden folder, but not to a session's", async () => {
+    const id = "0190c7a4-5d1e-7b3c-8a2f-1234567890ab";
+    await workspace.write({ ".team/AGENTS.md": "all", [`${id}/AGENTS.md`]: "one", ".cognition/agents/x.md": "x" });
+    await symlink(".team/AGENTS.md", workspace.path("AGENTS.md"));
+    await symlink(`../${id}/AGENTS.md`, workspace.path(".cognition/AGENTS.md"));
+    const found = await readMemoryFiles(workspace.root, { memory: [], source: "api" });
+    expect(found).toEqual([{ path: "AGENTS.md", content: "all" }]);
+  });
+
   it("are none where a pipe or a folder is in their place, which an agent can make", async () => {
     execFileSync("mkfifo", [workspace.path("AGENTS.md")]);
     await workspace.write({ "folder.md/file": "x" });
-    expect(await readMemoryFiles(workspace.root, ["folder.md"])).toEqual([]);
+    expect(await read(["folder.md"])).toEqual([]);
   });
 
   it("are bounded, and never from outside", async () => {
     await symlink("/etc/hostname", workspace.path("AGENTS.md"));
     await workspace.write({ "big.md": "x".repeat(200_000) });
-    const [big, ...rest] = await readMemoryFiles(workspace.root, ["big.md", "../outside.md"]);
+    const [big, ...rest] = await read(["big.md", "../outside.md"]);
     expect(rest).toEqual([]);
     expect(big?.content).toContain("cut off: 65536 of 200000 bytes");
     expect(big?.content.length).toBeLessThan(70_000);

@@ -1,6 +1,6 @@
 import type { AgentRegistry } from "../../agent/agent-registry.ts";
-import { writableScope } from "../admin.ts";
-import type { Handlers } from "../handler.ts";
+import { requireAdmin, writableScope } from "../admin.ts";
+import type { Call, Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
 type AgentRoutes = Pick<
@@ -17,13 +17,19 @@ export function createAgentRoutes(agents: AgentRegistry): AgentRoutes {
       const { page, info } = slicePage(query, found);
       return { agents: page, ...info };
     },
-    createAgent: async (call) => agents.create(call.body, writableScope(call, WRITING)),
+    createAgent: async (call) => agents.create(call.body, scopeToWrite(call)),
     getAgent: async ({ params, scope }) => agents.get(params.name, scope),
-    replaceAgent: async (call) => agents.replace(call.params.name, call.body, writableScope(call, WRITING)),
-    updateAgent: async (call) => agents.update(call.params.name, call.body, writableScope(call, WRITING)),
+    replaceAgent: async (call) => agents.replace(call.params.name, call.body, scopeToWrite(call)),
+    updateAgent: async (call) => agents.update(call.params.name, call.body, scopeToWrite(call)),
     deleteAgent: async (call) => {
       await agents.delete(call.params.name, writableScope(call, WRITING));
       return undefined;
     },
   };
+}
+
+/** Memory files are read from the server's workspace, which belongs to no scope. */
+function scopeToWrite(call: Pick<Call, "scope" | "admin"> & { body: { memory?: readonly string[] | undefined } }) {
+  if (call.body.memory?.length) requireAdmin(call, "Naming memory files, which are the server's,");
+  return writableScope(call, WRITING);
 }
