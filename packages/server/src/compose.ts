@@ -284,6 +284,7 @@ function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandbox
       scoping: config.scoping.enabled,
       loopback: isLoopback(config.server.host),
       allowUnisolated: config.sandbox.allow_unisolated,
+      sharedFolder: config.workspace.isolation === "shared",
     },
     ...(options.state_database ? { stateDatabase: options.state_database } : {}),
   });

@@ -63,6 +63,12 @@ describe("a server as it is started", () => {
     });
   });
 
+  it("warns of scopes that have one folder for all", async () => {
+    const { ask } = await startTestServer({ scoping: { enabled: true, keys: ["user"] }, isolation: "shared" });
+    const { warnings } = (await (await ask("/health")).json()) as { warnings: string[] };
+    expect(warnings.join()).toContain("COGNITION_WORKSPACE_ISOLATION");
+  });
+
   it("tells strangers that it is well, and only an administrator how much there is", async () => {
     const closed = { ...config, auth: { ...config.auth, mode: "api_key" as const } };
     const { storage, fetch } = await startTestServer({ config: closed });

@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { checkExposure, type Exposure } from "../../src/sandbox/check-exposure.ts";
 import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
 import { HeldValues } from "../../src/sandbox/held-values.ts";
 import { until } from "./wait-for.ts";
@@ -33,14 +34,28 @@ test("without the programs that limit, the local sandbox says what is not limite
 });
 
 test("scoping with the local sandbox is a warning on loopback, and refused elsewhere unless asked for", async () => {
-  const start = (exposure: { scoping: boolean; loopback: boolean; allowUnisolated: boolean }) =>
-    createSandboxes({ backend: "local", environment: {}, exposure });
+  const start = (exposure: Exposure) => createSandboxes({ backend: "local", environment: {}, exposure });
   const warnings = async (...args: Parameters<typeof start>) => (await start(...args)).describe().warnings.join();
-  const unsafe = { scoping: true, loopback: false, allowUnisolated: false };
+  const unsafe = { scoping: true, loopback: false, allowUnisolated: false, sharedFolder: false };
   await expect(start(unsafe)).rejects.toMatchObject({ code: "invalid_config" });
   expect(await warnings({ ...unsafe, loopback: true })).toContain("every scope");
   expect(await warnings({ ...unsafe, allowUnisolated: true })).toContain("every scope");
   expect(await warnings({ ...unsafe, scoping: false })).not.toContain("every scope");
+});
+
+test("scoping with one folder for all is a warning on loopback, and refused elsewhere, whatever the sandbox", () => {
+  const docker = { backend: "docker", shell: true, network: "none", isolation: "container" } as const;
+  const shared = { scoping: true, loopback: false, allowUnisolated: false, sharedFolder: true };
+  expect(() => checkExposure(docker, shared)).toThrow(
+    expect.objectContaining({
+      code: "invalid_config",
+      message: expect.stringContaining("COGNITION_WORKSPACE_ISOLATION"),
+    }),
+  );
+  expect(checkExposure(docker, { ...shared, loopback: true }).join()).toContain("one folder");
+  expect(checkExposure(docker, { ...shared, allowUnisolated: true }).join()).toContain("one folder");
+  expect(checkExposure(docker, { ...shared, scoping: false })).toEqual([]);
+  expect(checkExposure(docker, { ...shared, sharedFolder: false })).toEqual([]);
 });
 
 /** What nobody holds is collected, and those who wait to hear of it are told. */

@@ -63,7 +63,8 @@ export const SandboxSection = section({
     description: "Where commands run. `local` does not isolate: commands run as the server's user.",
   }),
   allow_unisolated: option(onOff().default(false), {
-    description: "Start with scoping and a sandbox that does not isolate, on an address that others can reach.",
+    description:
+      "Start with scoping and a sandbox that does not isolate, or a folder that all sessions share, on an address that others can reach.",
   }),
   docker: Docker,
   limits: Limits,
