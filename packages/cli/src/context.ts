@@ -10,7 +10,7 @@ export interface Context {
   readonly input: NodeJS.ReadStream & { isTTY?: ReadStream["isTTY"] };
   readonly output: NodeJS.WriteStream & { isTTY?: WriteStream["isTTY"] };
   readonly errors: NodeJS.WriteStream;
-  /** Of SIGINT and SIGTERM, and of what was thrown where nobody caught it. */
+  /** Of SIGINT, SIGTERM and SIGHUP, and of what was thrown where nobody caught it. */
   readonly signals: Pick<EventEmitter, "on" | "off">;
   /** Ends the process on the spot. */
   readonly exit: (code: number) => void;

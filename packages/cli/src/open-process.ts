@@ -14,9 +14,10 @@ export async function openProcess(
   let unwritten: Error | undefined;
   for (const stream of [output, errors]) {
     // Without a listener a closed pipe would end the process on the spot, a server with runs under way too. Nobody who reads
-    // any more is no fault, as in `… | head`; a full disk is one.
+    // any more is no fault, as in `… | head` or when the terminal was closed; a full disk is one.
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") unwritten ??= error;
+      const isUnread = error.code === "EPIPE" || (error.code === "EIO" && stream.isTTY);
+      if (!isUnread) unwritten ??= error;
     });
   }
   const cwd = folderOf(process);

@@ -188,6 +188,24 @@ describe("chat in a terminal", () => {
     expect(await exited).toBe(0);
   });
 
+  test("its terminal may be closed: what runs is handed over", async () => {
+    // Whoever lets go without a word keeps the session for ten minutes.
+    const chatting = startInTerminal(["chat"], { cwd: dir.path, env: { COGNITION_RUNS_LEASE_MS: "600000" } });
+    open.push(chatting);
+    await chatting.until(/> /);
+    chatting.type("Run the command: sleep 1; echo kept\r");
+    await chatting.until(/· execute/);
+    chatting.child.kill("SIGKILL"); // which is the terminal itself
+    await chatting.exited;
+    const server = await startServe([], { cwd: dir.path });
+    open.push(server);
+    const client = createClient({ baseUrl: server.url });
+    const [session] = (await client.listSessions()).sessions;
+    const [run] = (await client.listRuns(session?.id ?? "")).runs;
+    const end = await client.followRun(session?.id ?? "", run?.id ?? "").rest();
+    expect(end).toMatchObject({ event: "done", data: { status: "succeeded" } });
+  });
+
   test("Ctrl-C at a question that an earlier chat left stops the agent too", async () => {
     writeCareful();
     const unanswered = await chat("Run the command: touch made.txt\n", "--agent", "careful");

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { createClient } from "@cognition/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
-import { runCli, type Served, startServe } from "./cli-process.ts";
+import { type RunningCli, runCli, type Served, startInTerminal, startServe } from "./cli-process.ts";
 
 let dir: TempDir;
-let open: Served[] = [];
+let open: RunningCli[] = [];
 beforeEach(() => {
   dir = createTempDir();
 });
@@ -87,6 +87,36 @@ describe("serve", () => {
     expect(rest).toMatchObject({ event: "done", data: { status: "succeeded" } });
     second.child.kill("SIGTERM");
     expect(await second.exited).toBe(0);
+  });
+
+  test("a terminal that is closed drains it, however often that is told", async () => {
+    // Whoever lets go without a word keeps the session for ten minutes.
+    const env = { COGNITION_RUNS_LEASE_MS: "600000" };
+    const first = await startServe(["--quiet"], { cwd: dir.path, env });
+    open.push(first);
+    const client = createClient({ baseUrl: first.url });
+    const session = await client.createSession();
+    await client.submitMessage(session.id, "Run the command: sleep 1; echo kept");
+    first.child.kill("SIGHUP");
+    await first.until(/running work goes on to its next step and is kept/);
+    first.child.kill("SIGHUP");
+    expect(await first.exited).toBe(0);
+
+    const inTerminal = startInTerminal(["serve", "--port", "0"], { cwd: dir.path, env });
+    open.push(inTerminal);
+    await inTerminal.until(/Ctrl-C stops it/);
+    const url = /http:\S+/.exec(inTerminal.seen())?.[0] ?? "";
+    const again = createClient({ baseUrl: url });
+    const [run] = (await again.listRuns(session.id)).runs;
+    const rest = await again.followRun(session.id, run?.id ?? "").rest();
+    expect(rest).toMatchObject({ event: "done", data: { status: "succeeded" } });
+    const left = await again.submitMessage(session.id, "Run the command: sleep 1; echo kept too");
+    inTerminal.child.kill("SIGKILL"); // which is the terminal itself
+    await expect.poll(() => fetch(url).catch(() => "gone"), { timeout: 30_000 }).toBe("gone");
+
+    const last = createClient({ baseUrl: (await serve("--quiet")).url });
+    const end = await last.followRun(session.id, left.id).rest();
+    expect(end).toMatchObject({ event: "done", data: { status: "succeeded" } });
   });
 
   test("a pipe that nobody reads any more ends neither the server nor the work of its stop", async () => {

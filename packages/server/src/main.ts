@@ -10,8 +10,8 @@ export interface StartServerOptions extends ComposeOptions {
   /** Over those of the configuration; port 0 is any free one. */
   host?: string;
   port?: number;
-  /** Whose SIGTERM and SIGINT close the server, in good order. */
-  signals?: Pick<NodeJS.Process, "once" | "off">;
+  /** Whose SIGTERM, SIGINT and SIGHUP close the server, in good order. */
+  signals?: Pick<NodeJS.Process, "on" | "once" | "off">;
 }
 
 export interface RunningServer {
@@ -29,7 +29,7 @@ export interface RunningServer {
 
 /** After so long a connection that is still busy is cut. */
 const LAST_ANSWERS_MS = 2_000;
-const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** Joins the parts, listens, and begins to work on runs. */
 export async function startServer(options: StartServerOptions): Promise<RunningServer> {
@@ -60,7 +60,9 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     close().catch(() => undefined); // `closed` tells
   }
   ended.promise.catch(() => undefined); // told to whoever waits
-  for (const signal of SIGNALS) options.signals?.once(signal, onSignal);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) options.signals?.once(signal, onSignal);
+  // Not once: a closed terminal is told of by the system and again by the shell, and the second would end the process at once.
+  options.signals?.on("SIGHUP", onSignal);
   return { url: urlOf(host, address.port), port: address.port, runtime, closed: ended.promise, close };
 }
 

@@ -24,6 +24,7 @@ export function openPrompt({ input, output, signals, env }: Context): Prompt {
   let listener = () => {};
   let wanted: ((line: string | undefined) => void) | undefined;
   let ended = false;
+  let closed = false;
   const interrupt = () => listener();
 
   lines.on("line", (line) => {
@@ -35,6 +36,10 @@ export function openPrompt({ input, output, signals, env }: Context): Prompt {
   lines.on("close", () => {
     ended = true;
     take(undefined);
+  });
+  // A terminal that was closed can't be set back to how it was; that it is gone is told by the end of its input.
+  lines.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EIO" || !interactive) throw error;
   });
   lines.on("SIGINT", interrupt);
   signals.on("SIGINT", interrupt);
@@ -70,6 +75,9 @@ export function openPrompt({ input, output, signals, env }: Context): Prompt {
       listener = heard;
     },
     close() {
+      // Only once: what it writes fails where the terminal was closed, for which it is closed again.
+      if (closed) return;
+      closed = true;
       signals.off("SIGINT", interrupt);
       pastes?.stop();
       lines.close();

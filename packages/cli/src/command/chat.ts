@@ -64,6 +64,8 @@ async function talk(context: Context, args: Arguments, { client, place, flags }:
           leave();
         };
         context.signals.on("SIGTERM", onTerminate);
+        // At each: a closed terminal is told of by the system and again by the shell, and the server still hands its work over.
+        context.signals.on("SIGHUP", leave);
       },
     });
   } finally {

@@ -49,12 +49,18 @@ async function closeKindly(server: OpenServer, second: Promise<void>): Promise<n
 
 function watchSignals({ signals, errors }: Context): { readonly first: Promise<void>; readonly second: Promise<void> } {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let count = 0;
+  let stopping = false;
+  const begin = () => {
+    if (!stopping) errors.write(STOPPING);
+    stopping = true;
+    first.resolve();
+  };
   const onSignal = () => {
-    count += 1;
-    if (count === 1) errors.write(STOPPING);
-    (count === 1 ? first : second).resolve();
+    if (stopping) second.resolve();
+    begin();
   };
   for (const signal of ["SIGINT", "SIGTERM"]) signals.on(signal, onSignal);
+  // Never the second: a closed terminal is told of by the system and again by the shell, and nobody has lost his patience.
+  signals.on("SIGHUP", begin);
   return { first: first.promise, second: second.promise };
 }
