@@ -223,6 +223,12 @@ describe("doctor", () => {
 });
 
 describe("serve", () => {
+  test("a workspace where the system makes no folders is refused, whatever the storage", async () => {
+    const { code, errors } = await run(["serve", "--port", "0", "--storage", "memory", "--workspace", "/proc/x/y"]);
+    expect(errors).toMatch(/The workspace \/proc\/x\/y can't be made: .*Nothing was started/);
+    expect(code).toBe(2);
+  });
+
   test("two signals end a start that waits for a database which does not answer", async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");

@@ -36,6 +36,7 @@ import { createSandboxes } from "./sandbox/create-sandboxes.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createDeletedFolders } from "./session/deleted-folders.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
+import { makeRoot } from "./session/workspace-folder.ts";
 import { countDeliveries } from "./telemetry/count-deliveries.ts";
 import { createTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import { createRetention } from "./timeline/retention.ts";
@@ -100,6 +101,7 @@ export interface Runtime {
 /** Joins the parts. The only place that names them all. */
 export async function compose(options: ComposeOptions): Promise<Runtime> {
   const { storage, workspace_root: root, config = defaultConfig() } = options;
+  makeRoot(root);
   const parts = await openParts(options, config);
   const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces, retention, problems } = parts;
   const engine = createEngine(options, config, parts);

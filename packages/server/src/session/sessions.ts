@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import {
   AppError,
   type CreateSession,
@@ -21,7 +20,14 @@ import type { DeletedFolders } from "./deleted-folders.ts";
 import { makeOnce } from "./make-once.ts";
 import { mergedConfig, namesAModel, releaseProvider } from "./session-config.ts";
 import { sessionNotFound } from "./while-there.ts";
-import { makeFolder, ownsFolder, presentSession, useGivenFolder, workspaceOf } from "./workspace-folder.ts";
+import {
+  makeFolder,
+  makeSessionFolder,
+  ownsFolder,
+  presentSession,
+  useGivenFolder,
+  workspaceOf,
+} from "./workspace-folder.ts";
 
 export interface SessionsOptions {
   readonly storage: Storage;
@@ -87,7 +93,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       () => storage.createSession(wanted),
       (made) => find(made, scope),
     );
-    await mkdir(workspaceOf(root, session), { recursive: true });
+    makeSessionFolder(workspaceOf(root, session));
     return presentSession(root, session);
   }
 

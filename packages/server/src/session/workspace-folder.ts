@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { mkdir, realpath, rm } from "node:fs/promises";
+import { chmodSync, statSync } from "node:fs";
+import { realpath, rm } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { AppError, type Session } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
-import { hasCode } from "../file/error-text.ts";
+import { makeFolders } from "@cognition/thread/make-folders";
+import { hasCode, messageOf } from "../file/error-text.ts";
 import { sessionNotFound } from "./while-there.ts";
 
 /** Below the root, and no session's: agents, tools and configuration are read from there. */
@@ -40,18 +41,29 @@ export async function makeFolder(
   session: Pick<Session, "id" | "workspace_path">,
 ): Promise<string> {
   const folder = workspaceOf(root, session);
-  const made = makeFolders(folder);
+  const isNew = makeSessionFolder(folder);
   if (ownsFolder(session)) keepOpen(folder);
-  if (made === undefined || (await storage.getSession(session.id))) return folder;
+  if (!isNew || (await storage.getSession(session.id))) return folder;
   if (ownsFolder(session)) await rm(folder, { recursive: true, force: true });
   throw sessionNotFound(session.id);
 }
 
-function makeFolders(folder: string): string | undefined {
+/** Whether it was not there. */
+export function makeSessionFolder(folder: string): boolean {
   try {
-    return mkdirSync(folder, { recursive: true });
+    return makeFolders(folder);
   } catch (error) {
-    throw hasCode(error, "EEXIST", "ENOTDIR") ? noFolder(folder) : error;
+    throw hasCode(error, "EEXIST", "ENOTDIR") ? noFolder(folder) : unmade(folder, error);
+  }
+}
+
+/** Makes the folder that all sessions work in, unless it is there. */
+export function makeRoot(root: string): void {
+  try {
+    makeFolders(resolve(root));
+  } catch (cause) {
+    const message = `The workspace ${root} can't be made: ${messageOf(cause)}. Nothing was started.`;
+    throw new AppError("invalid_config", message, { cause });
   }
 }
 
@@ -75,6 +87,11 @@ export function noFolder(folder: string): AppError {
   return new AppError("workspace_path_refused", message);
 }
 
+function unmade(folder: string, cause: unknown): AppError {
+  const message = `The workspace "${folder}" can't be made: ${messageOf(cause)}`;
+  return new AppError("workspace_path_refused", message, { cause });
+}
+
 /** Checks a path that a caller gave, makes the folder if it is not there, and gives the path as it is stored. */
 export async function useGivenFolder(root: string, given: string): Promise<string> {
   const refuse = (why: string) => new AppError("workspace_path_refused", `The workspace_path "${given}" ${why}`);
@@ -87,10 +104,11 @@ export async function useGivenFolder(root: string, given: string): Promise<strin
   const [realTop, real] = await Promise.all([realpath(top), realOfNearest(resolve(given))]);
   if (!isInside(realTop, real) || isInside(resolve(realTop, RESERVED), real)) throw refuse(`leads out of ${top}`);
   try {
-    await mkdir(resolve(given), { recursive: true });
+    makeFolders(resolve(given));
   } catch (error) {
-    if (hasCode(error, "EEXIST", "ENOTDIR")) throw refuse("is a file, or below one");
-    throw error;
+    throw refuse(
+      hasCode(error, "EEXIST", "ENOTDIR") ? "is a file, or below one" : `can't be made: ${messageOf(error)}`,
+    );
   }
   return way === "" ? "." : way;
 }

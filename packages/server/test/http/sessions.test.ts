@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Session, type SessionPage } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
@@ -145,6 +145,17 @@ describe("sessions", () => {
     for (const path of [...bad, `${root}/mine/a.txt/below`]) {
       const response = ask("/sessions", { method: "POST", json: { workspace_path: path } });
       expect(await problemOf(response), path).toMatchObject({ status: 422, code: "workspace_path_refused" });
+    }
+  });
+
+  it("are refused where the system makes no folders", async () => {
+    const { ask, root } = await startTestServer();
+    rmSync(root, { recursive: true });
+    symlinkSync("/proc", root);
+    for (const json of [{}, { workspace_path: join(root, "mine") }]) {
+      const response = ask("/sessions", { method: "POST", json });
+      const refused = { status: 422, code: "workspace_path_refused", detail: expect.stringContaining("can't be made") };
+      expect(await problemOf(response)).toMatchObject(refused);
     }
   });
 

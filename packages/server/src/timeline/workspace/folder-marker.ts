@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolders } from "@cognition/thread/make-folders";
 import { z } from "zod";
 import { hasCode } from "../../file/error-text.ts";
 import { isEmptyFolder } from "./empty-folder.ts";
@@ -86,7 +87,7 @@ function writeIn(folder: string, file: string, text: string): void {
     writeFileSync(file, text);
   } catch (error) {
     if (!hasCode(error, "ENOENT")) throw error;
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
     writeFileSync(file, text);
   }
 }
