@@ -63,6 +63,7 @@ export interface Lease {
 
 export interface RunClaim {
   owner: string;
+  /** At most MAX_LEASE_MS, and so in `renewLease`. */
   lease_ms: number;
   session_id?: string;
   /** Passes over the runs of these. */
@@ -140,7 +141,8 @@ export interface RunStore {
   countRuns(session_id: string, filter?: { scope?: Scope; status?: Run["status"] }): Promise<number>;
   /**
    * Gives the oldest run that may go on to exactly one caller: queued, first of its thread, no lease on the thread; or
-   * running with a lease that has run out by the database's clock. Raises the thread's epoch, so that the former
+   * running with a lease that has run out by the database's clock, or ends later than any lease can, since that clock was put
+   * back. Raises the thread's epoch, so that the former
    * owner's writes are refused. `null` if there is none.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | null>;

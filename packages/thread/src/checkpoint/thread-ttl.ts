@@ -2,6 +2,7 @@ import { AppError, MAX_TTL_SECONDS } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { isOver } from "../sql/lease-time.ts";
 import { all, type Tx } from "../sql/statement.ts";
 import { deleteThread } from "./delete-thread.ts";
 import { lockLineage } from "./lineage.ts";
@@ -44,5 +45,5 @@ function* removeExpired(ctx: SqlContext, thread_id: string): Tx<boolean> {
 }
 
 function isExpired({ nowMs }: Dialect): string {
-  return `expires_at <= ${nowMs} and deleted_at is null and (lease_until is null or lease_until <= ${nowMs})`;
+  return `expires_at <= ${nowMs} and deleted_at is null and ${isOver("lease_until", nowMs)}`;
 }

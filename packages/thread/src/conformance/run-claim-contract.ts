@@ -1,3 +1,4 @@
+import { MAX_LEASE_MS } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { ClaimedRun, Lease } from "../run-store.ts";
 import type { Storage } from "../storage.ts";
@@ -230,14 +231,20 @@ export function runClaimContract(open: OpenStorage): void {
       expect(await storage.renewLease(lease, LEASE_MS)).toBe("abort_requested");
     });
 
-    test("a lease is a whole number of milliseconds", async ({ storage }) => {
+    test("a lease is a whole number of milliseconds, and not longer than one that is believed", async ({ storage }) => {
       const { lease } = await startRun(storage);
-      for (const ms of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      for (const ms of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_LEASE_MS + 1]) {
         await expect(storage.renewLease(lease, ms)).rejects.toMatchObject({ code: "validation_failed" });
         await expect(storage.claimRun({ owner: "w", lease_ms: ms })).rejects.toMatchObject({
           code: "validation_failed",
         });
       }
+    });
+
+    test("the longest lease holds", async ({ storage }) => {
+      const { lease } = await startRun(storage);
+      expect(await storage.renewLease(lease, MAX_LEASE_MS)).toBe("held");
+      expect(await none(storage)).toBeNull();
     });
 
     test("outlives a restart of the storage", async ({ storage, reopen }) => {

@@ -3,9 +3,10 @@ import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
 import { deletePortions, PORTION } from "./delete-portions.ts";
-import { requireAmount, requireDate, requireDuration, requireWhole } from "./input-checks.ts";
+import { requireAmount, requireDate, requireDuration, requireLease, requireWhole } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
+import { isOver } from "./lease-time.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -42,7 +43,7 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
     },
     claimDeliveries: async (claim) => {
       requireWhole("limit", claim.limit);
-      requireDuration("lease_ms", claim.lease_ms);
+      requireLease("lease_ms", claim.lease_ms);
       return db.transaction(() => claimDue(ctx, claim));
     },
     recordAttempt: async (delivery_id, attempt) => {
@@ -102,7 +103,7 @@ function* claimDue({ db }: SqlContext, { limit, lease_ms, except = [] }: Claim):
             // Literal, so that the index of pending deliveries fits.
             .where(sql<boolean>`status = 'pending'`)
             .where("next_attempt_at", "<=", nowMs)
-            .where((eb) => eb.or([eb("claimed_until", "is", null), eb("claimed_until", "<=", nowMs)]))
+            .where(sql<boolean>`${sql.raw(isOver("claimed_until", `(select ${db.dialect.nowMs})`))}`)
             .where((eb) => eb.and(except.map(notTo)))
             .orderBy("next_attempt_at")
             .limit(atMost(limit))

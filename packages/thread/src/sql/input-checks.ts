@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { AppError, MAX_TTL_SECONDS } from "@cognition/contract";
+import { AppError, MAX_LEASE_MS, MAX_TTL_SECONDS } from "@cognition/contract";
 
 const MAX_DURATION_MS = MAX_TTL_SECONDS * 1000;
 
@@ -18,9 +18,14 @@ export function requireAmount(field: string, value: unknown): void {
 }
 
 /** Bounded, since it is added to the clock: a moment past the year 275760 could be stored, and never be read as a time. */
-export function requireDuration(field: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_DURATION_MS) return;
-  throw refused(field, `a whole number of milliseconds from 0 to ${MAX_DURATION_MS}`, value);
+export function requireDuration(field: string, value: unknown, most = MAX_DURATION_MS): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most) return;
+  throw refused(field, `a whole number of milliseconds from 0 to ${most}`, value);
+}
+
+/** A longer one would not be believed (`isOver`). */
+export function requireLease(field: string, value: unknown): void {
+  requireDuration(field, value, MAX_LEASE_MS);
 }
 
 export function requireDate(field: string, value: unknown): void {

@@ -9,7 +9,7 @@ import { insertEvents, storedEvents } from "./event-rows.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { claimKey, mismatch } from "./idempotency-store.ts";
 import { inheritMessages } from "./inherit-messages.ts";
-import { requireDuration } from "./input-checks.ts";
+import { requireLease } from "./input-checks.ts";
 import { jsonText } from "./json-text.ts";
 import { ONE } from "./limit.ts";
 import { toMessage } from "./message-row.ts";
@@ -47,7 +47,7 @@ export interface AdmittedRun {
 export async function createRun(ctx: SqlContext, run: NewRun): Promise<Admission> {
   const { session_id } = run;
   run.events?.forEach(refuseEnd);
-  if (run.claim) requireDuration("lease_ms", run.claim.lease_ms);
+  if (run.claim) requireLease("lease_ms", run.claim.lease_ms);
   const id = run.id ?? ctx.newId();
   const input = jsonText(run.input, "input");
   try {

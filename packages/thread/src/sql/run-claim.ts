@@ -4,9 +4,10 @@ import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
-import { requireDuration, requireTexts } from "./input-checks.ts";
+import { requireLease, requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { runFence } from "./lease-fence.ts";
+import { isOver } from "./lease-time.ts";
 import { ONE } from "./limit.ts";
 import { type RunColumns, type RunRow, toRun } from "./run-row.ts";
 import { type RunSessionRow, runSessionColumns, toRunSession } from "./run-session-row.ts";
@@ -24,7 +25,7 @@ interface Candidate {
 
 export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRun | null> {
   requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes", "except_runs"]);
-  requireDuration("lease_ms", claim.lease_ms);
+  requireLease("lease_ms", claim.lease_ms);
   if (claim.except_runs !== undefined) requireTexts("except_runs", claim.except_runs);
   return ctx.db.transaction(() => claimFirst(ctx, claim));
 }
@@ -138,8 +139,7 @@ const takeLease = fixedQuery<{ thread: number; owner: string; lease_ms: number }
 
 /** Nobody holds the thread. */
 export function isFree(threads: string, dialect: Dialect): RawBuilder<boolean> {
-  const until = sql.ref(`${threads}.lease_until`);
-  return sql<boolean>`(${until} is null or ${until} <= ${sql.raw(dialect.nowMs)})`;
+  return sql<boolean>`${sql.raw(isOver(`${threads}.lease_until`, dialect.nowMs))}`;
 }
 
 /** An attempt counts as stalled when the one before it was cut off and the thread's head is still where that one began. */
@@ -175,7 +175,7 @@ export async function renewLease(
   lease: Lease,
   lease_ms: number,
 ): Promise<"held" | "abort_requested" | "lost"> {
-  requireDuration("lease_ms", lease_ms);
+  requireLease("lease_ms", lease_ms);
   const until = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(lease_ms)}`;
   const renew = db.q.updateTable("threads").set({ lease_until: until }).where(runFence(lease)).returning("pk");
   const asked = db.q.selectFrom("runs").select("abort_requested_at").where("id", "=", lease.run_id);

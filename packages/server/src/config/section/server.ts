@@ -1,4 +1,11 @@
-import { DEFAULT_MAX_BODY_BYTES, LogFormat, LogLevel, ScopeKey, WorkspaceIsolation } from "@cognition/contract";
+import {
+  DEFAULT_MAX_BODY_BYTES,
+  LogFormat,
+  LogLevel,
+  MAX_LEASE_MS,
+  ScopeKey,
+  WorkspaceIsolation,
+} from "@cognition/contract";
 import { z } from "zod";
 import { SNAPSHOT_LIMITS } from "../../timeline/workspace/snapshot-limits.ts";
 import { decimal, oneOf, onOff, option, section, wholeNumber, words } from "../option.ts";
@@ -99,7 +106,7 @@ export const ChatSection = section({
 
 export const RunsSection = section({
   max_runs: option(wholeNumber(1, 100_000).default(64), { description: "Runs at once on this node." }),
-  lease_ms: option(wholeNumber(500, 600_000).default(4000), {
+  lease_ms: option(wholeNumber(500, MAX_LEASE_MS).default(4000), {
     description: "After so long without a sign of life from its node, a run is taken over by another.",
   }),
   poll_ms: option(wholeNumber(10, 60_000).default(500), {
