@@ -28,7 +28,7 @@ export interface DefinitionStore {
 
 /** Every revision that a run has begun with, for ever: a run that goes on gets what it began with. */
 export interface RevisionStore {
-  /** The same one again changes nothing. */
+  /** The same one again changes nothing, from whichever scope. */
   saveRevision(revision: { revision: string; scope: Scope; agent: unknown }): Promise<void>;
   /** What was saved under it, in whichever scope: a revision is a hash of its content. */
   findRevision(revision: string): Promise<unknown>;

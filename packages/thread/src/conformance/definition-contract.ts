@@ -104,7 +104,7 @@ function oneKind(kind: "agents" | "providers", open: OpenStorage): void {
 
 function revisions(open: OpenStorage): void {
   it(
-    "are kept for ever as they were first saved, in every scope that did",
+    "are kept for ever as they were first saved, whichever scope did",
     withStorage(open, async ({ storage, reopen }) => {
       const agent = { definition: { name: "a", text: ODD_TEXTS }, delegates: {} };
       expect(await storage.revisions.findRevision("r")).toBeNull();

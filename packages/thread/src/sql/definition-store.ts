@@ -2,6 +2,7 @@ import type { Scope } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
 import type { DefinitionStore, RevisionStore, StoredDefinition } from "../definition-store.ts";
 import type { SqlContext } from "./context.ts";
+import { placeholders } from "./dialect.ts";
 import { jsonText } from "./json-text.ts";
 import { ONE } from "./limit.ts";
 import { scopeText } from "./scope.ts";
@@ -46,9 +47,11 @@ export function createDefinitionStore(ctx: SqlContext, kind: Kind): DefinitionSt
 export function createRevisionStore({ db, now }: SqlContext): RevisionStore {
   return {
     saveRevision: async ({ revision, scope, agent }) => {
-      const row = { revision, scope: scopeText(scope), agent: jsonText(agent, "agent"), created_at: now() };
-      const insert = db.q.insertInto("agent_revisions").values(row);
-      await db.transaction(() => changes(insert.onConflict((conflict) => conflict.doNothing())));
+      // Once, and not for each scope that uses it: an edit would store as many copies as there are users.
+      const text = `insert into agent_revisions (revision, scope, agent, created_at) select ?, ?, ?, ?
+        where not exists (select 1 from agent_revisions where revision = ?) on conflict do nothing`;
+      const params = [revision, scopeText(scope), jsonText(agent, "agent"), now(), revision];
+      await db.atomic([{ sql: placeholders(db.dialect, text), params }]);
     },
     findRevision: async (revision) => {
       const query = db.q.selectFrom("agent_revisions").select("agent").where("revision", "=", revision).limit(ONE);
