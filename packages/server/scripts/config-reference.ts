@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type ConfigOption, listOptions } from "../src/config/list-options.ts";
 
 const ORDER =
-  "Defaults < `~/.cognition/config.yaml` < the nearest `.cognition/config.yaml` from the current directory upward < environment < flags.";
+  "Defaults < `~/.cognition/config.yaml` < the nearest `.cognition/config.yaml` from the current directory upward < that of the workspace's root < environment < flags.";
 
 /** docs/reference/configuration.md */
 export function renderReference(): string {

@@ -18,6 +18,10 @@ export interface LoadConfigOptions {
   readonly flags?: Flags | undefined;
 }
 
+interface Sources extends Pick<LoadConfigOptions, "env" | "cwd"> {
+  readonly flags: Flags;
+}
+
 export interface LoadedConfig {
   readonly config: Config;
   /** By path (`server.port`), for every key there is. */
@@ -25,18 +29,29 @@ export interface LoadedConfig {
 }
 
 /**
- * Defaults < the home's file < the nearest project's file < environment < flags. Throws `unknown_config_key` or
- * `invalid_config` with the place of every fault; nothing unknown is passed over.
+ * Defaults < the home's file < the nearest project's file < the workspace's own file < environment < flags. Throws
+ * `unknown_config_key` or `invalid_config` with the place of every fault; nothing unknown is passed over.
  */
 export function loadConfig({ env, cwd, home, flags = {} }: LoadConfigOptions): LoadedConfig {
+  const sources: Sources = { env, cwd, flags };
+  const folders = [home === undefined ? undefined : resolve(home), findConfigFolder(cwd)].flatMap(
+    (folder) => folder ?? [],
+  );
+  const loaded = loadFrom(folders, sources);
+  // Whoever serves another folder than the one he stands in has its settings beside its agents and tools.
+  const { root } = loaded.config.workspace;
+  const all = folders.includes(root) ? loaded : loadFrom([...folders, root], sources);
+  checkTogether(all.config, all.origins);
+  return all;
+}
+
+function loadFrom(folders: readonly string[], { env, cwd, flags }: Sources): LoadedConfig {
   const options = listOptions();
   const keysAt = (path: string) =>
     keysBelow(
       options.map((option) => option.path),
       path,
     );
-  const project = findConfigFolder(cwd);
-  const folders = [home === undefined ? undefined : resolve(home), project].filter((folder) => folder !== undefined);
   const layers = [
     ...[...new Set(folders)].flatMap((folder) => fileLayer(folder, env) ?? []),
     environmentLayer(env, options),
@@ -46,7 +61,6 @@ export function loadConfig({ env, cwd, home, flags = {} }: LoadConfigOptions): L
   const origins = new Map(options.map(({ path }) => [path, originOf(path, layers)]));
   const keys = new Set(origins.keys());
   const config = ConfigSchema.parse(values.reduce((under, over) => mergeValues(under, over, keys) as typeof under, {}));
-  checkTogether(config, origins);
   return { config: { ...config, workspace: { ...config.workspace, root: rootOf(config, origins, cwd) } }, origins };
 }
 

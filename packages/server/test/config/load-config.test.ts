@@ -98,6 +98,22 @@ describe("where values come from", () => {
     );
   });
 
+  test("the file of a workspace elsewhere is read too, over the one from here: its agents and tools are", () => {
+    write("project", "server: {host: project, port: 2}\nworkspace: {root: ../named}\n");
+    const named = write("named", "server: {port: 3}\nscoping: {enabled: true}\n");
+    write("elsewhere", "server: {port: 4}\n");
+    const { config, origins } = load();
+    expect(config.server).toMatchObject({ host: "project", port: 3 });
+    expect(config.scoping.enabled).toBe(true);
+    expect(origins.get("server.port")).toEqual({ from: "file", file: named, line: 1 });
+    expect(load({ COGNITION_WORKSPACE_ROOT: "../../elsewhere" }).config.server.port).toBe(4);
+    const flags = { "workspace.root": { flag: "--workspace", text: join(dir.path, "elsewhere") } };
+    expect(load({}, flags).config.server.port).toBe(4);
+    expect(load({ COGNITION_PORT: "5" }, flags).config.server.port).toBe(5);
+    write("elsewhere", "serve: {}\n");
+    expect(failure({}, flags).message).toContain("elsewhere/.cognition/config.yaml:1");
+  });
+
   test("a section with nothing in it is as good as left out", () => {
     write("project", "server:\n  # port: 1\nlog:\n  level:\n");
     expect(load().config).toMatchObject({ server: { port: 8000 }, log: { level: "info" } });
