@@ -1,8 +1,9 @@
+import { besideNames } from "./beside-name.ts";
 import { coerceValue, numbersIn, readList } from "./coerce-value.ts";
 import { fillText, type Source } from "./fill-text.ts";
 import { readNamedValues } from "./named-values.ts";
 import { requiredNames, type Schema, typeOf, wordsOf } from "./offline-tool.ts";
-import { mask, quotedParts } from "./phrase.ts";
+import { literal, mask, quotedParts } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 import { toToolPath } from "./workspace-path.ts";
 
@@ -20,11 +21,15 @@ export function fillObject(
   for (const [name, raw] of readNamedValues(text, Object.keys(properties), lists)) {
     if (!(name in args)) args[name] = readValue(name, raw, properties[name] ?? {}, turn);
   }
-  const missing = requiredNames(schema).filter((name) => !(name in args));
+  const needed = requiredNames(schema);
+  const unsaid = Object.entries(properties).filter(([name]) => !(name in args) && !needed.includes(name));
+  const beside = besideNames(text, Object.fromEntries(unsaid));
+  for (const { name, value } of beside) args[name] = value;
+  const missing = needed.filter((name) => !(name in args));
   const used = new Set(Object.values(args).map(String));
   const source: Source = {
     text,
-    rest,
+    rest: beside.reduce((left, { phrase }) => left.replace(phrase, ""), rest).trim(),
     turn,
     quotes: quotedParts(text).filter((part) => !used.has(part)),
     numbers: numbersIn(mask(text).text).filter((number) => !used.has(String(number))),
@@ -61,7 +66,7 @@ function byType(name: string, schema: Schema, source: Source): unknown {
       ).test(source.text);
     case "number":
     case "integer":
-      return nearNumber(name, source) ?? source.numbers.shift() ?? schema.minimum ?? 0;
+      return takeNumber(name, source) ?? schema.minimum ?? 0;
     case "array":
       return fillList(schema, source);
     case "object":
@@ -77,6 +82,14 @@ function fromEnum(schema: Schema, text: string): unknown {
     new RegExp(`(?<!\\w)${String(value).replace(/[^\w]/g, ".")}(?!\\w)`, "i").test(lower),
   );
   return said ?? schema.enum?.[0];
+}
+
+/** A number that was taken is no part of a text beside it: "convert 100 USD to EUR". */
+function takeNumber(name: string, source: Source): number | undefined {
+  const number = nearNumber(name, source) ?? source.numbers.shift();
+  if (number !== undefined)
+    source.rest = source.rest.replace(new RegExp(`^${literal(String(number))}\\s+(?=\\p{L})`, "u"), "");
+  return number;
 }
 
 function nearNumber(name: string, { text, numbers }: Source): number | undefined {

@@ -56,5 +56,22 @@ export function mentionOf(text: string, { name, words }: OfflineTool): RegExpExe
   const own = name.replace(/^[^_]+_/, "");
   const short = own.includes("_") ? new RegExp(`(?<![\\w-])${literal(own)}(?![\\w-])`).exec(text) : null;
   if (short) return short;
-  return words.length > 1 ? new RegExp(`(?<![\\w-])${words.join("[\\s_-]?")}(?![\\w-])`, "i").exec(text) : null;
+  const spaced = new RegExp(`(?<![\\w-])${words.join("[\\s_-]?")}(?![\\w-])`, "i");
+  return words.length > 1 ? (spaced.exec(text) ?? mentionOfLastWord(text, own)) : null;
+}
+
+/** A single word that is left of a name is a word like others: it names a tool where one is spoken of. */
+function mentionOfLastWord(text: string, word: string): RegExpExecArray | null {
+  if (!/^[a-z0-9]{3,}$/i.test(word)) return null;
+  return new RegExp(
+    `(?<=\\b(?:call|invoke)\\s+(?:the\\s+|your\\s+)?["'\`]?)${word}(?![\\w.-])` +
+      `|(?<=\\b(?:use|using)\\s+["'\`]?)${word}(?=["'\`]?\\s+(?:with|to|on|for)\\b|["'\`]?:)` +
+      `|(?<![\\w-])${word}(?=["'\`]?\\s+(?:tool|function)\\b)`,
+    "i",
+  ).exec(text);
+}
+
+/** Whether a mention is of the tool by no more than the last word of its name, which others may share. */
+export function isLastWord({ words }: OfflineTool, mention: string): boolean {
+  return words.length > 1 && mention.toLowerCase() === words.at(-1);
 }

@@ -1,7 +1,10 @@
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
+import { asksAbout } from "../negation.ts";
 import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
-import { callTool, type Intent } from "../step.ts";
+import { POLITE } from "../phrase.ts";
+import { callTool, type Intent, type Step } from "../step.ts";
+import type { Turn } from "../turn.ts";
 
 /** Words in names that say how rather than what: they don't tell one tool from another. */
 const VAGUE = new Set(
@@ -22,8 +25,24 @@ export const familiarToolIntent: Intent = (instruction, turn) => {
     ? turn.tools.find(({ schema }) => requiredNames(schema).includes("url"))
     : undefined;
   const meant = opener ?? turn.tools.find((tool) => tool !== todos && isMeant(tool, said));
-  return meant && callTool(meant, fillArguments(meant, about(instruction, meant), turn));
+  if (meant) return callTool(meant, fillArguments(meant, about(instruction, meant), turn));
+  return orderedByVerb(instruction, turn);
 };
+
+const ORDER = new RegExp(`^\\s*${POLITE}(\\p{L}{4,})\\s+(?=\\S)`, "iu");
+
+/** Verbs of things that need no tool, or another: "save the day", "present yourself". */
+const EVERYDAY = /^(?:save|store|note|present|keep|take|give|tell|move|copy|play|start|stop)$/i;
+
+/** "Convert 100 USD to EUR" where `convert_currency` is the one tool that converts anything. */
+function orderedByVerb(instruction: string, turn: Turn): readonly Step[] | undefined {
+  const [order, verb = ""] = ORDER.exec(instruction) ?? [];
+  if (order === undefined || VAGUE.has(verb.toLowerCase()) || EVERYDAY.test(verb) || asksAbout(instruction))
+    return undefined;
+  const [tool, ...others] = turn.tools.filter(({ words }) => words.length > 1 && words[0] === verb.toLowerCase());
+  if (!tool || others.length > 0) return undefined;
+  return callTool(tool, fillArguments(tool, `${tool.name} ${instruction.slice(order.length)}`, turn));
+}
 
 function isMeant({ words, schema }: OfflineTool, said: ReadonlySet<string>): boolean {
   if ("subagent_type" in (schema.properties ?? {})) return false;

@@ -2,7 +2,7 @@ import { eachFile } from "../each-file.ts";
 import { fillArguments } from "../fill-arguments.ts";
 import { type OfflineTool, requiredNames } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
-import { mentionOf, restOf } from "../rest-of.ts";
+import { isLastWord, mentionOf, restOf } from "../rest-of.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
@@ -20,7 +20,7 @@ const UNKNOWN: readonly RegExp[] = [
 
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
-  const named = longest(turn.tools.filter((tool) => isAskedFor(instruction, tool)));
+  const named = askedFor(instruction, turn.tools);
   if (named) {
     const call: Intent = (part) => callNamed(named, part, turn);
     const isOfFiles = requiredNames(named.schema).some((name) => PLACE.test(name));
@@ -49,6 +49,15 @@ function callNamed(tool: OfflineTool, instruction: string, turn: Turn): Step[] {
 export function listTools(tools: readonly OfflineTool[]): string {
   if (tools.length === 0) return "I have no tools here.";
   return `My tools are: ${tools.map(({ name }) => name).join(", ")}.`;
+}
+
+function askedFor(instruction: string, tools: readonly OfflineTool[]): OfflineTool | undefined {
+  const asked = tools.filter((tool) => isAskedFor(instruction, tool));
+  const [byLastWord, byName] = [true, false].map((last) =>
+    asked.filter((tool) => isLastWord(tool, mentionOf(instruction, tool)?.[0] ?? "") === last),
+  );
+  // Of several servers' tools with one name none is meant more than another.
+  return longest(byName ?? []) ?? (byLastWord?.length === 1 ? byLastWord[0] : undefined);
 }
 
 function isAskedFor(instruction: string, tool: OfflineTool): boolean {

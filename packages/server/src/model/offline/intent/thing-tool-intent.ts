@@ -1,6 +1,6 @@
 import { fillArguments } from "../fill-arguments.ts";
 import { type OfflineTool, wordsOf } from "../offline-tool.ts";
-import { mask } from "../phrase.ts";
+import { mask, POLITE } from "../phrase.ts";
 import { callTool, type Intent } from "../step.ts";
 
 /** What tools do with things, in the words of their names and of people. */
@@ -10,24 +10,39 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   save: ["save", "create", "make", "write", "store", "add", "put", "publish"],
   delete: ["delete", "remove", "erase"],
   update: ["update", "edit", "change"],
+  search: ["search", "find", "query", "look"],
 };
 /** Things that have intents of their own. */
 const NO_THING = /^(?:files?|folders?|director(?:y|ies)|dir|todos?|task|command|skills?|text|plan)$/;
 
-/** One of several tools for a kind of thing: "list the artifacts" where there are `list_artifacts` and `read_artifact`. */
+/** The tool for a kind of thing: "list the artifacts" where there are `list_artifacts` and `read_artifact`. */
 export const thingToolIntent: Intent = (instruction, turn) => {
+  const { text, reveal } = mask(instruction);
   // Names of files say nothing of a kind.
-  const said = wordsOf(mask(instruction).text.replace(/\S*[./]\S+/g, " "));
-  const verb = said.find((word) => Object.values(VERBS).some((words) => words.includes(word)));
-  if (verb === undefined) return undefined;
-  const kinds = Object.keys(VERBS).filter((kind) => VERBS[kind]?.includes(verb));
+  const said = wordsOf(text.replace(/\S*[./]\S+/g, " "));
+  const kinds = kindsOf(text, said);
   const ofThing = turn.tools.filter((tool) => isSpokenOf(tool, said));
-  if (ofThing.length < 2) return undefined;
   const tools = ofThing.filter((tool) => kinds.some((kind) => does(tool, kind)));
   // "Show me the artifacts" is a list, "show me the artifact" is one.
   const tool = tools.find((each) => isPlural(each, said) === isPlural(each, each.words)) ?? tools[0];
-  return tool && callTool(tool, fillArguments(tool, instruction, turn));
+  if (!tool || ofThing.length > 1) return tool && callTool(tool, fillArguments(tool, instruction, turn));
+  const about = afterObject(tool, text);
+  return about === undefined ? undefined : callTool(tool, fillArguments(tool, `${tool.name} ${reveal(about)}`, turn));
 };
+
+function kindsOf(text: string, said: readonly string[]): string[] {
+  const verb = said.find((word) => Object.values(VERBS).some((words) => words.includes(word)));
+  const kinds = verb === undefined ? [] : Object.keys(VERBS).filter((kind) => VERBS[kind]?.includes(verb));
+  // What is opened and not yet there is made: "open a ticket".
+  return /\bopen\s+an?\b/i.test(text) ? [...kinds, "save"] : kinds;
+}
+
+/** A thing that only one tool knows is often spoken of in passing: what an order is about stands right after its verb. */
+function afterObject(tool: OfflineTool, text: string): string | undefined {
+  const words = "(?:(?:me|us|for|an?|the|my|our|all|any|new)\\s+)*";
+  const order = new RegExp(`^\\s*${POLITE}\\w+\\s+${words}${thingOf(tool)}s?\\b`, "i").exec(text);
+  return order ? text.slice(order[0].length) : undefined;
+}
 
 function does({ words }: OfflineTool, kind: string): boolean {
   return words.some((word) => VERBS[kind]?.[0] === word || (kind !== "list" && VERBS[kind]?.includes(word)));

@@ -1,0 +1,32 @@
+import { type Schema, typeOf, wordsOf } from "./offline-tool.ts";
+import { literal } from "./phrase.ts";
+
+export interface Beside {
+  readonly name: string;
+  readonly value: unknown;
+  /** What was said of it, with the little word before it. */
+  readonly phrase: string;
+}
+
+/** Values that stand before the names of what may be given: "for 3 days", "with high priority". */
+export function besideNames(text: string, properties: Readonly<Record<string, Schema>>): Beside[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const value = valuesOf(schema);
+    const words = wordsOf(name).join("[\\s_-]").replace(/s$/, "");
+    if (value === undefined || words === "") return [];
+    const little = "(?:,?\\s*(?:and\\s+)?\\b(?:for|with|over|in|at|of)\\s+(?:an?\\s+|the\\s+)?)?";
+    const found = new RegExp(`${little}(?<![\\w.-])(${value})\\s+${words}s?(?![\\w-]|\\s*[=:])`, "i").exec(text);
+    if (!found?.[1]) return [];
+    return [{ name, value: schema.enum ? memberOf(schema, found[1]) : Number(found[1]), phrase: found[0] }];
+  });
+}
+
+function valuesOf(schema: Schema): string | undefined {
+  const type = typeOf(schema);
+  if (type === "enum") return schema.enum?.map((member) => literal(String(member))).join("|");
+  return type === "number" || type === "integer" ? "-?\\d+(?:\\.\\d+)?" : undefined;
+}
+
+function memberOf({ enum: members = [] }: Schema, said: string): unknown {
+  return members.find((member) => String(member).toLowerCase() === said.toLowerCase());
+}
