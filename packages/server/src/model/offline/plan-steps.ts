@@ -61,11 +61,17 @@ const MAX_SENTENCE = 1_000;
 /** Patterns over more text than a person writes as instructions take seconds, in which nothing else on the node runs. */
 const MAX_REQUEST = 20_000;
 
-// Acting on a part could write half a file: nothing is done rather than something else than was asked.
-function tooLong({ request, tools }: Turn): readonly Step[] {
+/** The time that patterns take grows with the cube of such a run. */
+const MANY_BLANKS = /\s{200}/;
+
+/** Acting on a part could write half a file: nothing is done rather than something else than was asked. */
+function tooMuch({ request, tools }: Turn): readonly Step[] | undefined {
+  const isLong = request.length > MAX_REQUEST;
+  if (!isLong && !MANY_BLANKS.test(request)) return undefined;
   if (tools.length === 0) return [];
+  const has = isLong ? `has ${request.length}` : "has 200 blanks or more in a row";
   return say(
-    `I am the offline model and read instructions of up to ${MAX_REQUEST} characters; this message has ${request.length}, so I did nothing. ` +
+    `I am the offline model and read instructions of up to ${MAX_REQUEST} characters; this message ${has}, so I did nothing. ` +
       "Set OPENAI_API_KEY or ANTHROPIC_API_KEY to work with a real model.",
   );
 }
@@ -75,7 +81,8 @@ function tooLong({ request, tools }: Turn): readonly Step[] {
  * same plan again and goes on where the results so far end: no state is kept between calls.
  */
 export function planSteps(turn: Turn): readonly Step[] {
-  if (turn.request.length > MAX_REQUEST) return tooLong(turn);
+  const refusal = tooMuch(turn);
+  if (refusal) return refusal;
   const proposal = proposePlan(turn);
   if (proposal) return proposal;
   const skill = skillSteps(turn);

@@ -48,8 +48,9 @@ function answer(steps: readonly Step[], turn: Turn): string {
 }
 
 function structured(tool: OfflineTool, turn: Turn): Record<string, unknown> {
-  const text = [turn.request, ...turn.results.map(({ output }) => output)].join("\n").slice(0, MAX_SOURCE);
-  return fillObject(tool.schema, text, turn.request.slice(0, MAX_SOURCE), turn);
+  const told = (text: string) => text.slice(0, MAX_SOURCE).replace(/\s{200,}/g, " ");
+  const text = told([turn.request, ...turn.results.map(({ output }) => output)].join("\n"));
+  return fillObject(tool.schema, text, told(turn.request), turn);
 }
 
 function calls(steps: readonly Step[]): Extract<Step, { type: "call" }>[] {

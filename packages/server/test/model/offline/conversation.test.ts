@@ -288,6 +288,14 @@ describe("a very long message", () => {
     expect(performance.now() - began).toBeLessThan(QUADRATIC_MS);
   });
 
+  test("with a long run of blanks is not looked through, which held the node for minutes", async () => {
+    const request = `Create a.txt containing x${" ".repeat(300)}y`;
+    const { calls, text } = await ask(request, { tools: FILE_TOOLS });
+    expect(calls).toEqual([]);
+    expect(text).toContain("200 blanks or more in a row, so I did nothing");
+    expect((await ask(request.replace(/ {100,}/, " ".repeat(100)), { tools: FILE_TOOLS })).calls).toHaveLength(1);
+  });
+
   test.each(pieces)("of a megabyte of %j is answered, and nothing is done", async (piece) => {
     const began = performance.now();
     const request = piece.repeat(Math.ceil(1_000_000 / piece.length));
