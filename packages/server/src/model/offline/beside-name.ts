@@ -14,7 +14,8 @@ export function besideNames(text: string, properties: Readonly<Record<string, Sc
     const value = valuesOf(schema);
     const words = wordsOf(name).join("[\\s_-]").replace(/s$/, "");
     if (value === undefined || words === "") return [];
-    const little = "(?:,?\\s*(?:and\\s+)?\\b(?:for|with|over|in|at|of)\\s+(?:an?\\s+|the\\s+)?)?";
+    // Nothing in it repeats: over a long run of spaces that would take seconds.
+    const little = "(?:,?\\s(?:and\\s)?(?:for|with|over|in|at|of)\\s(?:an?\\s|the\\s)?)?";
     const found = new RegExp(`${little}(?<![\\w.-])(${value})\\s+${words}s?(?![\\w-]|\\s*[=:])`, "i").exec(text);
     if (!found?.[1]) return [];
     return [{ name, value: schema.enum ? memberOf(schema, found[1]) : Number(found[1]), phrase: found[0] }];

@@ -75,7 +75,7 @@ function keyOf(key: string, { rest }: Source): string | undefined {
     wordsOf(rest)
       .slice(0, 4)
       .join("-")
-      .replace(/-(?:is|are|was)$/, "") || undefined
+      .replace(/-(?:is|are|was)$|(?<=^my-.+)-(?:is|are|was)-.*$/, "") || undefined
   );
 }
 

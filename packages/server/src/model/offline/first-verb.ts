@@ -6,7 +6,7 @@ const VERBS = {
   delete: "delete|remove|erase|get rid of|trash",
   move: "rename|move",
   copy: "copy|duplicate",
-  write: "create|make|write|save|put|store|generate|produce|touch|overwrite|rewrite|fill",
+  write: "create|make|write|save|put|store|dump|generate|produce|touch|overwrite|rewrite|fill",
   change: "replace|substitute|swap|change|turn|convert|update|set",
   look: "read|show|open|print|display|view|list|find|search|look|what|which|who|when",
 } as const;

@@ -14,6 +14,7 @@ import { listFilesIntent } from "./intent/list-files-intent.ts";
 import { makeFolderIntent } from "./intent/make-folder-intent.ts";
 import { moveFileIntent } from "./intent/move-file-intent.ts";
 import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.ts";
+import { readAllFilesIntent } from "./intent/read-all-files-intent.ts";
 import { readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
 import { thingToolIntent } from "./intent/thing-tool-intent.ts";
@@ -48,6 +49,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: eachFile(editFileIntent), carries: true, acts: true },
   { intent: eachFile(deleteFileIntent), acts: true },
   { intent: eachFile(writeFileIntent), carries: true, acts: true },
+  { intent: readAllFilesIntent },
   { intent: searchFilesIntent },
   { intent: leadingToolIntent, acts: true },
   { intent: listFilesIntent },

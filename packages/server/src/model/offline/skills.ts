@@ -30,11 +30,13 @@ const COMMON = new Set(
 /** The skill that a request asks for by its name, or else the one whose description shares the most words with it. */
 export function matchSkill(request: string, turn: Turn): Skill | undefined {
   const skills = readSkills(turn);
+  // "Store hello in greeting.txt" asks for no greeting.
+  const said = request.replace(/\S*[./]\S+/g, " ");
   const named = skills.find(({ name }) =>
-    new RegExp(`(?<!\\w)${wordsOf(name).join("[\\s_-]?")}(?!\\w)`, "i").test(request),
+    new RegExp(`(?<!\\w)${wordsOf(name).join("[\\s_-]?")}(?!\\w)`, "i").test(said),
   );
   if (named) return named;
-  const asked = stems(request);
+  const asked = stems(said);
   const scored = skills.map((skill) => ({
     skill,
     score: [...stems(`${skill.name} ${skill.description}`)].filter((word) => asked.has(word)).length,

@@ -1,6 +1,6 @@
 import { STARTS_PROGRAM } from "./intent/command-intent.ts";
 import { mask, POLITE } from "./phrase.ts";
-import { findPath } from "./workspace-path.ts";
+import { findPath, inFolder } from "./workspace-path.ts";
 
 const IMPERATIVE =
   "list|read|show|open|print|display|create|make|write|save|put|add|append|insert|edit|change|replace|rename|move|copy|delete|remove|run|execute|use|call|invoke|search|find|grep|look|delegate|ask|tell|plan|count|say|repeat|remember|recall|forget|summari[sz]e|fetch|get|check|answer|reply";
@@ -31,7 +31,7 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
   ],
   // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".
   ["soft", new RegExp(`(?<!\\.\\w{1,10}),?\\s+and\\s+(?=${PATH})`, "giu")],
-  ["soft", new RegExp(`,?\\s+and\\s+(?=(?:\\S+\\s+){1,5}?(?:to|into)\\s+${PATH})`, "giu")],
+  ["soft", new RegExp(`,?\\s+and\\s+(?=(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "giu")],
 ];
 /** Each is weighed against all the text before it; a long text pasted into a message would take minutes. */
 const MAX_BOUNDARIES = 60;
@@ -40,11 +40,14 @@ const COMMAND =
   /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
+const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|it)[.!]*$`, "i");
+const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
+const IN_IT = /\s+(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
   "i",
 );
-const WITHOUT_VERB = new RegExp(`^(?:${PATH}|\\uE000\\d+\\uE001|(?:\\S+\\s+){1,5}?(?:to|into)\\s+${PATH})`, "iu");
+const WITHOUT_VERB = new RegExp(`^(?:${PATH}|\\uE000\\d+\\uE001|(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "iu");
 
 export interface Reader {
   isInstruction(part: string): boolean;
@@ -128,6 +131,10 @@ function isListItem(number: number, before: string): boolean {
 
 /** "read it back" after "create a.txt" means a.txt. */
 export function withReferent(part: string, before: readonly string[]): string {
+  const last = before.at(-1) ?? "";
+  if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
+  const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
+  if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);
   if (findPath(part) !== undefined || !PRONOUN.test(part)) return part;
   const path = before.map(findPath).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);

@@ -75,11 +75,30 @@ const IN_FOLDER = new RegExp(
   "u",
 );
 
+const FILE_IN = new RegExp(
+  `\\b(file\\s+)in\\s+(?:the\\s+)?["'\`]?([\\w./-]+)["'\`]?(?:\\s+(?:folder|directory))?\\s+(?:named|called)\\s+(${WORD_WITH_EXTENSION.source})`,
+  "iu",
+);
+const FOLDER_FIRST =
+  /^\s*in(?:side)?\s+the\s+(?:(?:folder|directory)\s+["'`]?([\w./-]+)["'`]?|["'`]?([\w./-]+)["'`]?\s+(?:folder|directory)),?\s+/i;
+
 /** "notes.txt in the docs folder" is docs/notes.txt. */
 export function joinFolder(instruction: string): string {
-  return instruction.replace(IN_FOLDER, (said, path: string, folder: string) =>
-    NO_FOLDER.test(folder) ? said : `${folder}/${path}`,
-  );
+  const [first, named, other] = FOLDER_FIRST.exec(instruction) ?? [];
+  const folder = named ?? other;
+  const rest = first === undefined ? "" : instruction.slice(first.length);
+  if (folder !== undefined && !NO_FOLDER.test(folder) && plainFile(mask(rest).text)) return inFolder(rest, folder);
+  return instruction
+    .replace(IN_FOLDER, (said, path: string, place: string) => (NO_FOLDER.test(place) ? said : `${place}/${path}`))
+    .replace(FILE_IN, (said, file: string, place: string, path: string) =>
+      NO_FOLDER.test(place) ? said : `${file}${posix.join(place, path)}`,
+    );
+}
+
+/** The file that a text speaks of is in this folder. */
+export function inFolder(text: string, folder: string): string {
+  const path = findPath(text);
+  return path === undefined || path.startsWith("/") ? text : text.replace(path, posix.join(folder, path));
 }
 
 /** "the docs folder", or a plain word after "in". */

@@ -139,6 +139,11 @@ describe("the offline model knows what it has", () => {
     ]);
   });
 
+  test("a file that is named like a skill is no wish for it", async () => {
+    const { calls } = await ask("Store hello in greeting.txt", { tools, system: SKILLS });
+    expect(calls).toEqual([{ name: "write_file", args: { file_path: "/greeting.txt", content: "hello" } }]);
+  });
+
   test("reads a skill that fits, follows its list, and then the request", async () => {
     const skill =
       "---\nname: greeting\n---\nGreet well.\n1. Use the ping tool\n2. Create a file named hello.txt containing hi";

@@ -395,3 +395,54 @@ describe("what is searched, saved or looked at is what was named", () => {
     async (sentence) => expect((await ask(sentence, { tools })).text).toMatch(/^I am Cognition's offline model/),
   );
 });
+
+describe("every thing that was asked for, and where it was asked for", () => {
+  const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
+  const read = (file_path: string) => ["read_file", { file_path }];
+  const run = (command: string) => ["execute", { command }];
+  test.each<[string, unknown[]]>([
+    [
+      "Save 'hello' in docs/hello.txt and 'bye' in docs/bye.txt",
+      [write("/docs/hello.txt", "hello"), write("/docs/bye.txt", "bye")],
+    ],
+    ["Put hello in a.txt and bye in b.txt", [write("/a.txt", "hello"), write("/b.txt", "bye")]],
+    ["Create a.txt with bread and butter in it", [write("/a.txt", "bread and butter")]],
+    ["Create a file in docs called new.md with # New", [write("/docs/new.md", "# New")]],
+    ["In the docs folder, create a file named new.md saying hi", [write("/docs/new.md", "hi")]],
+    ["Create a folder out and put a file r.txt with ok in it", [run("mkdir -p out"), write("/out/r.txt", "ok")]],
+    [
+      "Make a directory named out, then create r.txt in it containing ok",
+      [run("mkdir -p out"), write("/out/r.txt", "ok")],
+    ],
+    ['Dump "abc" to abc.txt', [write("/abc.txt", "abc")]],
+    ["Echo hello into e.txt", [write("/e.txt", "hello")]],
+    ["Echo hello", []],
+    ["Launch the command pwd", [run("pwd")]],
+    ["Start `uname`", [run("uname")]],
+    ["find files named guide.md", [["glob", { pattern: "**/guide.md" }]]],
+    ["Is there a file called notes.txt?", [["glob", { pattern: "**/notes.txt" }]]],
+    ["Does docs/guide.md exist?", [["glob", { pattern: "docs/guide.md" }]]],
+    ["Check whether notes.txt exists", [["glob", { pattern: "**/notes.txt" }]]],
+    ["first line of a.txt please", [["read_file", { file_path: "/a.txt", limit: 1 }]]],
+    ["count the lines in a.txt", [run("wc -l a.txt")]],
+    ["How many words are there in my notes.txt?", [run("wc -w notes.txt")]],
+    ["Read a.txt and count to 3", [read("/a.txt")]],
+    ["My name is Ada. Remember that.", [["remember", { key: "my-name", content: "My name is Ada" }]]],
+    ["Remember my name is Ada", [["remember", { key: "my-name", content: "my name is Ada" }]]],
+  ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+
+  test.each(["help", "Help!", "2 + 2"])("it answers %s", async (sentence) => {
+    const { text } = await ask(sentence, { tools });
+    expect(text).toContain(sentence === "2 + 2" ? "= 4" : "My tools: ls, read_file");
+  });
+
+  test("all files of a folder are read, those that are there", async () => {
+    const listing = "/src/a.ts (3 bytes)\n/src/inner/ (directory)\n/src/b c.ts (4 bytes)";
+    const asked = await ask("Read every file in src", { tools, returns: [listing] });
+    expect(asked.calls.map(({ name, args }) => [name, args])).toEqual([
+      ["ls", { path: "/src" }],
+      read("/src/a.ts"),
+      read("/src/b c.ts"),
+    ]);
+  });
+});

@@ -6,6 +6,7 @@ import { findDelegateTool } from "../subagents.ts";
 const ASKS = /\b(?:what|which|list|name|show|tell|enumerate|how many|do you have|describe)\b/i;
 const OWN = /\b(?:you|your|available|have|there|can|all)\b/i;
 const ABOUT = /\b(?:what (?:does|is)|how (?:do|does)|describe|explain|tell me about)\b/i;
+const HELP = /^\W*help(?:\s+me)?\W*$/i;
 
 /** What the agent has: its tools, skills and subagents, as its prompt and its bound tools tell. */
 export const inventoryAnswer: Intent = (instruction, turn) => {
@@ -19,7 +20,7 @@ export const inventoryAnswer: Intent = (instruction, turn) => {
   }
   const tool = ABOUT.test(instruction) ? turn.tools.find((each) => mentionOf(instruction, each)) : undefined;
   if (tool && /\btool\b|[_]/i.test(instruction)) return say(`${tool.name}: ${tool.description}`);
-  if (asked && /\b(?:tools?|functions?)\b|\bwhat can you do\b/i.test(instruction)) {
+  if ((asked && /\b(?:tools?|functions?)\b|\bwhat can you do\b/i.test(instruction)) || HELP.test(instruction)) {
     return say(
       named(
         "tools",

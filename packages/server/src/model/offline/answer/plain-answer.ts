@@ -38,7 +38,8 @@ function counted(instruction: string): ReturnType<Intent> {
 
 function calculated(instruction: string): ReturnType<Intent> {
   const found = SUM.exec(instruction);
-  if (!found || !/\b(?:what|how much|calculate|compute|add|solve)\b|[=?]/i.test(instruction)) return undefined;
+  if (!found || !/\b(?:what|how much|calculate|compute|add|solve)\b|[=?]|^[\s\d.+*/×-]+$/i.test(instruction))
+    return undefined;
   const [, a, sign, b] = found;
   const result = OPERATIONS[sign?.toLowerCase() ?? ""]?.(Number(a), Number(b));
   return result === undefined ? undefined : say(`${a} ${sign} ${b} = ${result}`);

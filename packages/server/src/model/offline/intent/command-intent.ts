@@ -11,10 +11,10 @@ const PROGRAM =
 const START = `^\\s*${POLITE}`;
 /** What a command stands after. Quoted parts are hidden from these. */
 const FORMS: readonly RegExp[] = [
-  `${START}(?:run|execute|issue|type|enter|try|start)\\s+(?:(?:the|this|these|a|following|two|three)\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?\\s*(?:called|named)?([:\\s]\\s*)([\\s\\S]+)$`,
+  `${START}(?:run|execute|issue|type|enter|try|start|launch)\\s+(?:(?:the|this|these|a|following|two|three)\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?\\s*(?:called|named)?([:\\s]\\s*)([\\s\\S]+)$`,
   `${START}(?:in|on|at|using|use|with)\\s+(?:(?:the|a|your)\\s+)*${SHELL}(?:\\s+tool)?,?(?:\\s*(?:to\\s+)?(?:run|execute|do|type))?([:\\s]\\s*)(?!to\\s)([\\s\\S]+)$`,
   `${START}(?:run|execute)(?:\\s+(?:this|these|the following))?(\\s*:\\s*)([\\s\\S]+)$`,
-  `${START}(?:run|execute|exec)(?:\\s+(?:this|these|the following|both))?(\\s*)(${QUOTED}[\\s\\S]*)$`,
+  `${START}(?:run|execute|exec|start|launch)(?:\\s+(?:this|these|the following|both))?(\\s*)(${QUOTED}[\\s\\S]*)$`,
   `${START}(?:what(?:'s| is| does)|show me|give me|get|print)\\s+(?:the\\s+(?:output|result)\\s+of\\s+)?()(${QUOTED})(?:\\s+(?:print|output|return|give|say|show))?$`,
   "^\\s*(\\$)\\s+([\\s\\S]+)$",
   // Without the word "command": programs, not things one runs in another sense.

@@ -31,7 +31,7 @@ export const listFilesIntent: Intent = (instruction, turn) => {
   return listFiles(path, turn);
 };
 
-function listFiles(path: string | undefined, turn: Turn): Step[] {
+export function listFiles(path: string | undefined, turn: Turn): Step[] {
   const tool = findTool(turn.tools, "list");
   if (!tool) {
     const command = path ? `ls -la ${path}` : "ls -la";

@@ -6,21 +6,26 @@ import { quoteWord, runCommand } from "./command-intent.ts";
 const FORMS: readonly RegExp[] = [
   /\b(?:read(?:ing)?|open|view|display|print|cat|show|load|inspect|look at|look into|check|see|output|get|fetch)\b/i,
   /\bwhat(?:'s| is| does| are)\b.*\b(?:in|inside|say|says|contain|contains|contents?)\b/i,
-  /\b(?:contents?|text) of\b/i,
+  /\b(?:contents?|text|lines?) of\b/i,
   /\btell me what\b|\bwhat\b.*\bsays\b/i,
   /\b(?:summari[sz]e|explain|describe|tell me about|size of)\b/i,
   /\bhow (?:many|long|big)\b|\bdoes\b.*\b(?:contain|have|mention|include|say)\b/i,
 ];
 const OTHER = /\b(?:create|write|save|append|edit|replace|change|delete|remove|rename|directory|folder|run|execute)\b/i;
-const FIRST_LINES = /\b(?:first|top)\s+(\d+)\s+lines\b/i;
+const FIRST_LINES = /\b(?:first|top)\s+(?:(\d+)\s+)?lines?\b/i;
+/** What a program counts better than whoever reads. */
+const COUNTED =
+  /\b(?:count|how many|number of)\s+(?:all\s+)?(?:the\s+)?(?:(lines?)|(words?)|(?:bytes?|characters?))\b/i;
 
 export const readFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   if (path === undefined || path.endsWith("/") || OTHER.test(instruction)) return undefined;
-  if (!FORMS.some((form) => form.test(instruction))) return undefined;
-  const lines = FIRST_LINES.exec(instruction)?.[1];
+  const counted = COUNTED.exec(instruction);
+  if (!counted && !FORMS.some((form) => form.test(instruction))) return undefined;
+  const first = FIRST_LINES.exec(instruction);
   return (
-    readFile(path, turn, lines === undefined ? undefined : Number(lines)) ??
+    (counted && runCommand(`wc ${counted[1] ? "-l" : counted[2] ? "-w" : "-c"} ${quoteWord(path)}`, turn)) ??
+    readFile(path, turn, first ? Number(first[1] ?? 1) : undefined) ??
     runCommand(`cat ${quoteWord(path)}`, turn) ??
     say(`I can't read ${path}: no tool here reads files.`)
   );

@@ -37,7 +37,13 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 const PLAIN_EXTENSION =
   /^(?:md|tsx?|jsx?|mjs|py|txt|json|ya?ml|toml|html|css|sh|go|rs|java|rb|c|cpp|sql|csv|xml|svg|png|pdf|log)$/i;
 const BY_FULL_NAME =
-  /\b(?:find|locate|look for|search for|where is|where's)\s+(?:the\s+|a\s+)?(?:file\s+)?(?:named\s+|called\s+)?["'`]?([\w@-][\w@.-]*\.[A-Za-z]\w{0,9})["'`]?\s*[.?!]?$/i;
+  /\b(?:find|locate|look for|search for|where is|where's)\s+(?:all\s+|any\s+)?(?:the\s+|a\s+)?(?:files?\s+)?(?:named\s+|called\s+)?["'`]?([\w@-][\w@.-]*\.[A-Za-z]\w{0,9})["'`]?\s*[.?!]?$/i;
+
+const PATH = "[\"'`]?([\\w@.-][\\w@./-]*\\.[A-Za-z]\\w{0,9})[\"'`]?";
+const EXISTS: readonly RegExp[] = [
+  `^\\s*(?:is|are)\\s+there\\s+(?:an?\\s+|any\\s+)?(?:files?\\s+)?(?:named\\s+|called\\s+)?${PATH}(?:\\s+(?:here|there))?\\s*[?.]*$`,
+  `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
+].map((form) => new RegExp(form, "i"));
 
 /** "in the src folder" names a place as "in src/" does; "in this folder" does not. */
 const IN_FOLDER =
@@ -81,6 +87,8 @@ function namePattern(instruction: string): string | undefined {
   const [, dotted, word = ""] = OF_KIND.exec(instruction) ?? [];
   const extension = dotted ?? extensionOf(word);
   if (extension) return `**/*.${extension}`;
-  const name = BY_FULL_NAME.exec(instruction)?.[1];
-  return name && `**/${name}`;
+  const name = [BY_FULL_NAME, ...EXISTS]
+    .map((form) => form.exec(instruction)?.[1])
+    .find((found) => found !== undefined);
+  return name?.includes("/") ? name : name && `**/${name}`;
 }

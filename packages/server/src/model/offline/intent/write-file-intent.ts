@@ -7,7 +7,7 @@ import type { Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const VERB =
-  /\b(?:create|make|write|save|put|store|add|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything)\b|\bshould\s+(?:contain|say|read)\b/i;
+  /\b(?:create|make|write|save|put|store|add|dump|echo(?=\s[\s\S]*\s(?:into|to)\s)|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything)\b|\bshould\s+(?:contain|say|read)\b/i;
 const ELSEWHERE =
   /\b(?:todo list|folder|directory)\b|\breplace\b(?!\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text|everything)\s+(?:of|in))/i;
 /** "if it doesn't exist": what is there is not written over. */
