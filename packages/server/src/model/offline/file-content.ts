@@ -24,7 +24,7 @@ const SPOKEN_OF = new RegExp(
 );
 /** Words after a quoted text that say nothing about it. */
 const AFTER_QUOTE =
-  /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the )?(?:content|text))?\s*[.!?]?$/i;
+  /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the |an? )?(?:new |last |first )?(?:content|text|bullet(?: point)?|line|item|entry))?\s*[.!?]?$/i;
 
 const QUOTED_START = new RegExp(`^[${OPENING}]`);
 const AFTER_CLOSING = new RegExp(`(?<=[${CLOSING}])[.!?]$`);

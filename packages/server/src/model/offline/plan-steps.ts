@@ -1,6 +1,7 @@
 import { inventoryAnswer } from "./answer/inventory-answer.ts";
 import { memoryAnswer } from "./answer/memory-answer.ts";
 import { plainAnswer } from "./answer/plain-answer.ts";
+import { conditionalSteps, isConditional } from "./condition.ts";
 import { eachFile } from "./each-file.ts";
 import { readFile } from "./file-tools.ts";
 import { findTool } from "./find-tool.ts";
@@ -19,8 +20,10 @@ import { readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
 import { thingToolIntent } from "./intent/thing-tool-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
+import { transferIntent } from "./intent/transfer-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
 import { asksAbout, isForbidden, withoutForbidden } from "./negation.ts";
+import { inOrder, plainly } from "./plain-words.ts";
 import { matchSkill, type Skill } from "./skills.ts";
 import { splitInstructions } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
@@ -45,6 +48,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: thingToolIntent, acts: true },
   { intent: moveFileIntent, acts: true },
   { intent: makeFolderIntent, acts: true },
+  { intent: transferIntent, acts: true },
   { intent: eachFile(addToFileIntent), carries: true, acts: true },
   { intent: eachFile(editFileIntent), carries: true, acts: true },
   { intent: eachFile(deleteFileIntent), acts: true },
@@ -89,7 +93,7 @@ export function planSteps(turn: Turn): readonly Step[] {
   if (proposal) return proposal;
   const skill = skillSteps(turn);
   const todo = todoSteps(turn.request, turn, (instruction) => understand(instruction, turn) ?? []);
-  const rest = todo ?? instructionSteps(turn.request, turn);
+  const rest = todo ?? instructionSteps(inOrder(turn.request), turn);
   // "Use your greeting skill" asks for no more than the skill itself.
   const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
   return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn.results);
@@ -118,7 +122,7 @@ function instructionSteps(text: string, turn: Turn): Step[] {
   };
   const parts = splitInstructions(text, {
     isInstruction: (part) => stepsOf(part) !== undefined,
-    reachesOver: (part) => isForbidden(part) || delegateIntent(part, turn) !== undefined,
+    reachesOver: (part) => isForbidden(part) || isConditional(part) || delegateIntent(part, turn) !== undefined,
   });
   const understood = parts.map(stepsOf);
   if (understood.every((steps) => steps === undefined)) return [];
@@ -146,7 +150,9 @@ function isEmptyDraft(step: Step, next: Step | undefined): boolean {
 function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
   const carried = instruction.length > MAX_SENTENCE;
   if (!carried && isForbidden(instruction)) return say("All right, I won't.");
-  const wanted = carried ? instruction : joinFolder(withoutForbidden(instruction));
+  const wanted = carried ? instruction : joinFolder(plainly(withoutForbidden(instruction)));
+  const conditional = carried ? undefined : conditionalSteps(wanted, turn, (order) => instructionSteps(order, turn));
+  if (conditional) return conditional;
   const asked = asksAbout(instruction);
   for (const { intent, carries, acts } of INTENTS) {
     if ((carried && !carries) || (asked && acts)) continue;

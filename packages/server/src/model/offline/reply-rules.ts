@@ -1,4 +1,5 @@
 import { mask, unquote } from "./phrase.ts";
+import { IMPERATIVE } from "./split-instructions.ts";
 import type { Turn } from "./turn.ts";
 
 const EVERY =
@@ -72,17 +73,17 @@ function readRule(source: string, forms: readonly RegExp[]): string | undefined 
   return undefined;
 }
 
+const NEXT = new RegExp(
+  `\\n|\\.\\s|\\.$|[,;]\\s|\\s+and\\s+(?:${IMPERATIVE}|end|finish|close|start|begin|always|never|then)\\b`,
+  "i",
+);
+
 function readValue(after: string, reveal: (part: string) => string): string | undefined {
   const plain = after.replace(
     /^(?:exactly\s+)?(?:the\s+|a\s+)?(?:words?|text|phrase|letters?|string|line|prefix|emoji|token)\s*:?\s+(?=\S)/i,
     "",
   );
   const hidden = /^\s*\uE000\d+\uE001/.exec(plain);
-  const words =
-    hidden?.[0] ??
-    plain.split(
-      /\n|\.\s|\.$|[,;]\s|\s+and\s+(?:end|finish|close|start|begin|reply|answer|always|never|use|then)\b/i,
-    )[0] ??
-    "";
+  const words = hidden?.[0] ?? plain.split(NEXT)[0] ?? "";
   return unquote(reveal(words)) || undefined;
 }

@@ -2,7 +2,8 @@ import { STARTS_PROGRAM } from "./intent/command-intent.ts";
 import { mask, POLITE } from "./phrase.ts";
 import { findPath, inFolder } from "./workspace-path.ts";
 
-const IMPERATIVE =
+/** What an order begins with, as a pattern. */
+export const IMPERATIVE =
   "list|read|show|open|print|display|create|make|write|save|put|add|append|insert|edit|change|replace|rename|move|copy|delete|remove|run|execute|use|call|invoke|search|find|grep|look|delegate|ask|tell|plan|count|say|repeat|remember|recall|forget|summari[sz]e|fetch|get|check|answer|reply";
 const PATH = "(?:the\\s+)?(?:file\\s+)?[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}(?![\\p{L}\\p{N}_/@])";
 
@@ -42,6 +43,8 @@ const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
 const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|it)[.!]*$`, "i");
 const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
+/** The name in it is that of the other place: "copy it to b.txt". */
+const MOVE_IT = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\s+(?:it|that file|the file|this file)\\s`, "i");
 const IN_IT = /\s+(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
@@ -135,7 +138,7 @@ export function withReferent(part: string, before: readonly string[]): string {
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
   if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);
-  if (findPath(part) !== undefined || !PRONOUN.test(part)) return part;
+  if ((findPath(part) !== undefined && !MOVE_IT.test(part)) || !PRONOUN.test(part)) return part;
   const path = before.map(findPath).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);
 }

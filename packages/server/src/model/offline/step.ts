@@ -25,13 +25,21 @@ export function say(text: string): Step[] {
 /** The steps as far as the results show them: what follows a call that has not returned yet is left open. */
 export function settle(steps: readonly Step[], results: readonly ToolResult[]): readonly Step[] {
   const settled: Step[] = [];
+  const open = [...steps];
   let calls = 0;
-  for (const step of steps) {
+  for (let step = open.shift(); step; step = open.shift()) {
+    if (step.type !== "follow") {
+      settled.push(step);
+      if (step.type === "call") calls++;
+      continue;
+    }
+    if (calls === 0) {
+      settled.push(...say("I can't think up what that is: nothing was done before it."));
+      continue;
+    }
     const previous = results[calls - 1];
-    if (step.type === "follow" && !previous) break;
-    const known = step.type === "follow" && previous ? step.up(previous) : [step];
-    settled.push(...known);
-    calls += known.filter(({ type }) => type === "call").length;
+    if (!previous) break;
+    open.unshift(...step.up(previous));
   }
   return settled;
 }

@@ -23,7 +23,7 @@ const BESIDE = new RegExp(
   "i",
 );
 /** A file that is longer is left as it is. */
-const MAX_LINES = 100_000;
+export const MAX_LINES = 100_000;
 
 interface Addition {
   readonly text: string;
@@ -37,10 +37,19 @@ export const addToFileIntent: Intent = (instruction, turn) => {
   const addition = path === undefined ? undefined : readAddition(placeLast(instruction, path), path);
   if (path === undefined || !addition) return undefined;
   if (addition.text === "") return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
+  return add(path, addition, turn);
+};
+
+/** A text at a file's end, without a word about where it goes. */
+export function addText(path: string, text: string, turn: Turn): readonly Step[] {
+  return add(path, { text, above: (lines) => lines.length }, turn);
+}
+
+function add(path: string, addition: Addition, turn: Turn): readonly Step[] {
   const read = readFile(path, turn, MAX_LINES);
   if (!read) return say(`I can't add to ${path}: no tool here reads files.`);
   return [...read, ...followUp((result) => addTo(path, addition, result, turn))];
-};
+}
 
 function readAddition(instruction: string, path: string): Addition | undefined {
   const { text, reveal } = mask(hidePlace(instruction, path));

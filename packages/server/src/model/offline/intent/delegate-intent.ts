@@ -6,7 +6,7 @@ import { type DelegateTool, findDelegateTool } from "../subagents.ts";
 const NAME = "[\"'`@]?([\\w-]+)[\"'`]?";
 const AGENT = "(?:\\s+(?:sub-?agent|agent))?";
 const TO = new RegExp(
-  `\\b(?:delegate|hand(?: over| off)?|pass|assign|give|forward|send|outsource)\\b([\\s\\S]*?)\\s*\\bto\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?${NAME}${AGENT}\\s*(?:[:,–—-]\\s*|\\s+(?:to|the task of|the task to|and ask it to|that it should)\\s+)?([\\s\\S]*)$`,
+  `\\b(?:delegate|hand(?: over| off)?|pass|assign|give|forward|send|outsource)\\b([\\s\\S]*?)\\s*\\bto\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?${NAME}${AGENT}(?:\\s*[:,–—-]\\s*|\\s+(?:to|the task of|the task to|and (?:ask|tell) it to|that it should)\\s+|\\s*)([\\s\\S]*)$`,
   "i",
 );
 const askOf = (names: readonly string[]) =>

@@ -14,7 +14,7 @@ const VAGUE = new Set(
 );
 
 const PAGE =
-  /\b(?:open|visit|fetch|browse|load|read|go to|look at|show|get|summari[sz]e|what)\b[\s\S]*\bhttps?:\/\/\S/i;
+  /\b(?:open|visit|fetch|download|browse|load|read|go to|look at|show|get|summari[sz]e|what)\b[\s\S]*\bhttps?:\/\/\S/i;
 
 /** A tool that is not named but obviously meant: "What is the weather in Paris?" where there is a `get_weather`. */
 export const familiarToolIntent: Intent = (instruction, turn) => {
