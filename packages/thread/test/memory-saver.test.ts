@@ -117,6 +117,26 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
       expect(ends).toEqual([{ log: ["in", "told"] }, []]);
     }));
 
+  it.each(["sync", "async", "exit"] as const)(
+    "with durability %s, whoever goes back to a checkpoint finds a subgraph that keeps its state as it was then",
+    (durability) =>
+      run(async ({ saver, another }) => {
+        const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
+          const config = { ...THREAD, durability };
+          const graph = keeping(on, "two");
+          await graph.invoke({ last: "one" }, config);
+          await expect(graph.invoke({ last: "two" }, config)).rejects.toThrow("not two");
+          const updated = await graph.updateState(THREAD, { last: "too" }, START);
+          await graph.invoke({ last: "three" }, config);
+          const back = await keeping(then).invoke(null, { ...updated, durability });
+          return [back.log, (await keeping(then).invoke({ last: "four" }, config)).log];
+        };
+        const told = await compare(saver, (on) => scene(on, on === saver ? another() : on));
+        const then = ["heard: one", "heard: one too"];
+        expect(told).toEqual([then, [...then, "heard: one too four"]]);
+      }),
+  );
+
   it("an update of a thread that waits keeps what its other tasks have written, and so does a copy of it", () =>
     run(async ({ saver, another }) => {
       const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
@@ -182,6 +202,29 @@ function asking(checkpointer: BaseCheckpointSaver) {
     .addEdge(START, "ask")
     .addEdge(START, "work")
     .addEdge("ask", "close")
+    .compile({ checkpointer });
+}
+
+/** A subgraph that keeps all that it has heard from one call to the next. */
+function keeping(checkpointer: BaseCheckpointSaver, refused?: string) {
+  const Heard = Annotation.Root({
+    log: Annotation<string[]>(),
+    last: Annotation<string>({ reducer: (before, more) => `${before} ${more}`, default: () => "heard:" }),
+  });
+  const inner = new StateGraph(Heard)
+    .addNode("hear", async () => ({}))
+    .addNode("tell", ({ last }) => {
+      if (refused && last.endsWith(refused)) throw new Error(`not ${refused}`);
+      return { log: [last] };
+    })
+    .addEdge(START, "hear")
+    .addEdge("hear", "tell")
+    .compile({ checkpointer: true });
+  return new StateGraph(State)
+    .addNode("inner", inner as never, { input: Annotation.Root({ last: State.spec.last }) as never })
+    .addNode("end", () => ({}))
+    .addEdge(START, "inner")
+    .addEdge("inner", "end")
     .compile({ checkpointer });
 }
 

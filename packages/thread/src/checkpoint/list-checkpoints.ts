@@ -6,6 +6,7 @@ import { placeholders } from "../sql/dialect.ts";
 import { requireKnown } from "../sql/known-names.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
+import { allPartOf } from "./part-of.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
 import {
   addParentSends,
@@ -37,7 +38,7 @@ export async function* listCheckpoints(
     const [page] = await db.readAll([selectPage(db, config, before, last)]);
     const rows = (page?.rows ?? []) as unknown as CheckpointRow[];
     last = rows.at(-1);
-    for (const tuple of await readTuples(db, rows)) {
+    for (const tuple of await readTuples(db, await withoutLater(db, rows, before))) {
       if (filter && !matches(tuple, filter)) continue;
       yield tuple;
       if (--left <= 0) return;
@@ -84,6 +85,37 @@ function selectPage(
     ),
     params,
   };
+}
+
+/**
+ * A subgraph as of a checkpoint above it does not hold what it did from there on, though that may be stored earlier than
+ * the checkpoint itself.
+ */
+async function withoutLater(
+  db: Database,
+  rows: CheckpointRow[],
+  before: RunnableConfig | undefined,
+): Promise<CheckpointRow[]> {
+  const limit = before?.configurable?.["checkpoint_id"];
+  const parts = rows.filter(({ ns }) => ns !== "");
+  if (!limit || parts.length === 0) return rows;
+  const threads = [...Map.groupBy(parts, ({ thread }) => thread)];
+  const found = await db.readAll(threads.map(([thread, ofThread]) => selectLater(db, thread, ofThread, limit)));
+  const later = new Set<CheckpointRow>();
+  for (const [i, [, ofThread]] of threads.entries()) {
+    for (const { ns, checkpoint_id } of found[i]?.rows ?? [])
+      for (const row of ofThread) if (allPartOf(row)[String(ns)] === checkpoint_id) later.add(row);
+  }
+  return rows.filter((row) => !later.has(row));
+}
+
+/** Of what the rows are part of: that checkpoint, and what comes after it. */
+function selectLater(db: Database, thread: number, rows: readonly CheckpointRow[], limit: string): Statement {
+  const ids = [...new Set(rows.flatMap((row) => Object.values(allPartOf(row))))];
+  const sql = `select c.ns, c.checkpoint_id from checkpoints c
+    join checkpoints b on b.thread = c.thread and b.ns = c.ns and b.checkpoint_id = ?
+    where c.thread = ? and c.checkpoint_id in (${db.dialect.eachText}) and c.seq >= b.seq`;
+  return { sql: placeholders(db.dialect, sql), params: [limit, thread, JSON.stringify(ids)] };
 }
 
 async function readTuples(db: Database, rows: readonly CheckpointRow[]): Promise<CheckpointTuple[]> {

@@ -1,5 +1,5 @@
 import { Annotation, Command, END, interrupt, START, StateGraph } from "@langchain/langgraph";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { type BaseCheckpointSaver, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { Log, threadConfig } from "./checkpoint-graph.ts";
@@ -46,6 +46,7 @@ const MEANWHILE: [string, Between][] = [
 ];
 
 export function checkpointSubgraphContract(open: OpenStorage): void {
+  listBeforeContract(open);
   describe.each(MEANWHILE)("an interrupt that is answered %s", (_, meanwhile) => {
     const test = (name: string, body: (fixture: StorageFixture) => Promise<void>) => it(name, withStorage(open, body));
 
@@ -102,6 +103,43 @@ export function checkpointSubgraphContract(open: OpenStorage): void {
       expect(log.filter((line) => line.startsWith("call"))).toEqual(["call 1", "call 2", "call 3"]);
     });
   });
+}
+
+/** As LangGraph puts them where it does not wait: what is part of a checkpoint may be stored before that one. */
+function listBeforeContract(open: OpenStorage): void {
+  it(
+    "a subgraph as of a checkpoint above it holds nothing that is part of that one or of a later one",
+    withStorage(open, async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const at = (checkpoint_ns: string, parents: Record<string, string> = {}) => {
+        const checkpoint = emptyCheckpoint();
+        const put = () =>
+          saver.put(threadConfig("t", { checkpoint_ns }), checkpoint, { source: "loop", step: 0, parents }, {});
+        return { id: checkpoint.id, put };
+      };
+      const [first, second, third] = [at(""), at(""), at("")];
+      const called = [first, second, third].map(({ id }) => at("inner", { "": id }));
+      const [one, two, three] = called.map(({ id }, i) => {
+        const root = [first, second, third][i] as typeof first;
+        return at("inner|deep", { "": root.id, inner: id });
+      });
+      for (const each of [first, called[0], one, two, called[1], called[2], three, second, third]) await each?.put();
+      const before = async (checkpoint_ns: string, checkpoint_id: string) => {
+        const ids: string[] = [];
+        const options = { before: { configurable: { checkpoint_id } } };
+        for await (const { checkpoint } of saver.list(threadConfig("t", { checkpoint_ns }), options))
+          ids.push(checkpoint.id);
+        return ids;
+      };
+      const idsOf = (...of: ({ id: string } | undefined)[]) => of.map((each) => each?.id);
+      expect(await before("inner", first.id)).toEqual([]);
+      expect(await before("inner", second.id)).toEqual(idsOf(called[0]));
+      expect(await before("inner", third.id)).toEqual(idsOf(called[1], called[0]));
+      expect(await before("inner|deep", second.id)).toEqual(idsOf(one));
+      expect(await before("inner|deep", called[1]?.id as string)).toEqual(idsOf(one));
+      expect(await before("inner", called[2]?.id as string)).toEqual(idsOf(called[1], called[0]));
+    }),
+  );
 }
 
 /** Two steps, of which the second asks a human. */
