@@ -118,7 +118,7 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
     }));
 
   it.each(["sync", "async", "exit"] as const)(
-    "with durability %s, whoever goes back to a checkpoint finds a subgraph that keeps its state as it was then",
+    "with durability %s, whoever goes back to a checkpoint finds a subgraph that keeps its state as it was then, after a prune too",
     (durability) =>
       run(async ({ saver, another }) => {
         const scene = async (on: BaseCheckpointSaver, then: BaseCheckpointSaver) => {
@@ -128,6 +128,10 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
           await expect(graph.invoke({ last: "two" }, config)).rejects.toThrow("not two");
           const updated = await graph.updateState(THREAD, { last: "too" }, START);
           await graph.invoke({ last: "three" }, config);
+          if (on === saver) {
+            const ids = (await history(graph)).map((state) => state.config.configurable?.["checkpoint_id"]);
+            await saver.prune({ thread_id: "t", keep_last: ids.indexOf(updated.configurable?.["checkpoint_id"]) + 2 });
+          }
           const back = await keeping(then).invoke(null, { ...updated, durability });
           return [back.log, (await keeping(then).invoke({ last: "four" }, config)).log];
         };
@@ -237,7 +241,7 @@ function twoSteps(checkpointer: BaseCheckpointSaver) {
     .compile({ checkpointer });
 }
 
-async function history(graph: ReturnType<typeof twoSteps>) {
+async function history(graph: Pick<ReturnType<typeof twoSteps>, "getStateHistory">) {
   const states = [];
   for await (const state of graph.getStateHistory(THREAD)) states.push(state);
   return states;

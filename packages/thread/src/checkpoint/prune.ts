@@ -139,26 +139,37 @@ function timeOf(row: Row): number {
 }
 
 /**
- * A subgraph's checkpoints belong to the root checkpoint they came after, or say that they are part of, and go with it.
- * One that keeps its state from one call to the next (its namespace names no task) needs its newest, and for each root checkpoint what it had then.
+ * A subgraph's checkpoints belong to the root checkpoint they came after, or say that they are part of, and go with it. One that
+ * keeps its state from one call to the next (its namespace names no task) needs its newest, and for each root checkpoint what it
+ * had then: whoever goes back to that one does its step again, from there.
  */
 function keepSubgraphs(rows: readonly Row[], kept: Set<number>, before: Date | undefined): void {
   const newest = new Map<string, Row>();
   const keepNewest = () => {
     for (const { seq } of newest.values()) kept.add(seq);
   };
-  const roots = new Set(rows.filter(({ ns, seq }) => ns === "" && kept.has(seq)).map((row) => row.checkpoint_id));
+  const roots = new Map(rows.filter(({ ns }) => ns === "").map((row) => [row.checkpoint_id, row.seq]));
   let isKept = false;
-  for (const row of rows) {
+  for (const { row, after } of inOrderOfRoots(rows, roots)) {
     if (row.ns === "") {
-      if (isKept) keepNewest();
-      isKept = kept.has(row.seq);
+      const isNeeded = kept.has(row.seq);
+      if (isKept || isNeeded) keepNewest();
+      isKept = isNeeded;
       continue;
     }
     if (!row.ns.includes(":")) newest.set(row.ns, row);
-    if (isKept || roots.has(partOf(row) ?? "") || isRecent(row, before)) kept.add(row.seq);
+    if (isKept || (after !== undefined && kept.has(after)) || isRecent(row, before)) kept.add(row.seq);
   }
   keepNewest();
+}
+
+/** What is part of a root checkpoint that was stored later comes after it all the same. */
+function inOrderOfRoots(rows: readonly Row[], roots: ReadonlyMap<string, number>): { row: Row; after?: number }[] {
+  const placed = rows.map((row) => {
+    const after = row.ns === "" ? undefined : roots.get(partOf(row) ?? "");
+    return { row, place: Math.max(row.seq, after ?? 0), ...(after !== undefined && { after }) };
+  });
+  return placed.sort((a, b) => a.place - b.place || Number(a.row.ns !== "") - Number(b.row.ns !== ""));
 }
 
 function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {
