@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { createDeepAgent } from "deepagents";
 import { type AgentMiddleware, createAgent, fakeModel, humanInTheLoopMiddleware, tool } from "langchain";
@@ -16,9 +16,15 @@ const send = tool(async ({ to }) => `sent to ${to}`, {
 const CONFIG = { configurable: { thread_id: "t" }, durability: "sync" as const };
 
 describe.each(savers)("agents on $name", ({ run }) => {
-  it("a call that a human has edited, in place, is what another process finds", () =>
+  it.each([
+    [" as a whole", () => new AIMessage({ content: "", tool_calls: [{ id: "c", name: "send", args: { to: "Bob" } }] })],
+    [
+      " in pieces",
+      () => new AIMessageChunk({ content: "", tool_call_chunks: [{ id: "c", name: "send", args: '{"to":"Bob"}' }] }),
+    ],
+  ] as const)("a call%s that a human has edited, in place, is what another process finds", (_, asked) =>
     run(async ({ saver, another }) => {
-      const call = new AIMessage({ content: "", tool_calls: [{ id: "c", name: "send", args: { to: "Bob" } }] });
+      const call = asked();
       const model = fakeModel().respond(call).respond(new AIMessage("done"));
       const approval = humanInTheLoopMiddleware({ interruptOn: { send: true } } as never) as unknown as AgentMiddleware;
       const agent = createAgent({ model, tools: [send], middleware: [approval], checkpointer: saver });
@@ -28,7 +34,8 @@ describe.each(savers)("agents on $name", ({ run }) => {
       const { messages } = (await read(another(), "t")) as { messages: { content: string; tool_calls?: object[] }[] };
       expect(messages[1]?.tool_calls).toMatchObject([{ id: "c", args: { to: "Ann" } }]);
       expect(messages.map(({ content }) => content)).toEqual(["write to Bob", "", "sent to Ann", "done"]);
-    }));
+    }),
+  );
 
   it("a subagent that fails goes on from its own last step, in another process", () =>
     run(async ({ saver, another }) => {

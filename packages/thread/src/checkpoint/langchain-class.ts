@@ -41,6 +41,9 @@ const NAMES = new Map<unknown, string>(Object.entries(MESSAGES).map(([name, type
 /** Members that every constructor fills with an empty one: not worth their bytes in each message. */
 const EMPTY_BY_DEFAULT = new Set(["additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls"]);
 
+/** Members that a constructor makes of what it is given: where they are gone, someone has taken them out. */
+const MADE_OF_GIVEN = new Set(["id", "name", "status", "usage_metadata", "artifact", "metadata"]);
+
 /** LangChain's bookkeeping, and what the class itself sets again. */
 const DERIVED = new Set(["lc_serializable", "lc_kwargs", "lc_namespace", "lc_direct_tool_output", "type"]);
 
@@ -55,7 +58,7 @@ export function messageName(value: object): string | undefined {
 export function messageFields(message: object): Fields {
   const fields: Fields = {};
   const given = (message as { lc_kwargs?: Fields }).lc_kwargs ?? {};
-  for (const key of Object.keys(given)) if (!(key in message) && given[key] !== undefined) fields[key] = given[key];
+  for (const key of Object.keys(given)) if (isOnlyGiven(key, given, message)) fields[key] = given[key];
   for (const [key, value] of Object.entries(message)) {
     if (DERIVED.has(key) || value === undefined) continue;
     if (!(EMPTY_BY_DEFAULT.has(key) && isEmpty(value))) fields[key] = value;
@@ -68,8 +71,12 @@ export function messageFields(message: object): Fields {
 /** True when the object's own members are all there is to know about it. */
 export function isWholeMessage(message: object): boolean {
   const given = (message as { lc_kwargs?: Fields }).lc_kwargs;
-  if (given) for (const key in given) if (!(key in message) && given[key] !== undefined) return false;
+  if (given) for (const key in given) if (isOnlyGiven(key, given, message)) return false;
   return true;
+}
+
+function isOnlyGiven(key: string, given: Fields, message: object): boolean {
+  return !(key in message) && given[key] !== undefined && !MADE_OF_GIVEN.has(key);
 }
 
 export function isDerivedField(key: string): boolean {
@@ -79,11 +86,18 @@ export function isDerivedField(key: string): boolean {
 export function createMessage(name: string, fields: Fields): object | undefined {
   const type = MESSAGES[name];
   if (!type) return undefined;
-  const message = new type(fields as never) as Fields;
-  // What the constructor doesn't know (a member that someone added later) is put back as well.
-  for (const key in fields) if (!(key in message)) message[key] = fields[key];
+  const { content } = fields;
+  // It may add calls to the very blocks that it is given.
+  const message = new type({ ...fields, content: Array.isArray(content) ? [...content] : content } as never) as Fields;
+  // The constructor doesn't know a member that someone added later; and from pieces of tool calls, from a provider's raw ones
+  // and from blocks of content it makes what was in the state before someone changed it there.
+  for (const key in fields) if (message[key] !== fields[key]) message[key] = fields[key];
+  for (const key of DERIVED_LISTS) if (!(key in fields) && !isEmpty(message[key] ?? [])) message[key] = [];
   return message;
 }
+
+/** What a constructor makes of other members, though the message had none. */
+const DERIVED_LISTS = ["tool_calls", "invalid_tool_calls"];
 
 export { DeltaSnapshot, Document };
 

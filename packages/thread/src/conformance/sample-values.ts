@@ -108,6 +108,13 @@ export const ERRORS: [string, Error][] = [
 const tool_calls = [
   { id: "c1", name: "search", args: { query: "q", deep: { list: [1, null, { a: "b" }] } }, type: "tool_call" as const },
 ];
+const tool_call_chunks = [
+  { id: "c1", name: "search", args: '{"q":"first"}', index: 0, type: "tool_call_chunk" as const },
+];
+const BLOCKS = [
+  { type: "text", text: "calling" },
+  { type: "tool_call", id: "c1", name: "search", args: {} },
+];
 const usage_metadata = {
   input_tokens: 10,
   output_tokens: 20,
@@ -172,6 +179,25 @@ export const MESSAGES: [string, BaseMessage][] = [
       tool_call_chunks: [{ id: "c1", name: "search", args: '{"q":', index: 0, type: "tool_call_chunk" }],
     }),
   ],
+  [
+    "an answer in pieces, whose tool calls a human has edited",
+    with_(new AIMessageChunk({ id: "ed", content: "", tool_call_chunks }), {
+      tool_calls: [{ id: "c1", name: "search", args: { q: "other" }, type: "tool_call" }],
+    }),
+  ],
+  [
+    "an answer in pieces, whose tool calls a human has refused",
+    with_(new AIMessageChunk({ id: "re", content: "", tool_call_chunks }), { tool_calls: [] }),
+  ],
+  [
+    "standard blocks whose tool calls the state had dropped",
+    with_(new AIMessage({ id: "v1", contentBlocks: BLOCKS } as never), { tool_calls: [] }),
+  ],
+  [
+    "standard blocks without the call that the message makes",
+    with_(new AIMessage({ id: "v1", contentBlocks: BLOCKS } as never), { content: BLOCKS.slice(0, 1) }),
+  ],
+  ["with an id and a name that went", without(new AIMessage({ id: "i", name: "n", content: "" }), "id", "name")],
   ["with an id that came later", with_(new AIMessage("later"), { id: "later" })],
   ["with a member the class doesn't know", with_(new AIMessage("extra"), { extra: { a: new Date(1) } })],
 ];
@@ -224,6 +250,11 @@ function nested(within: (inner: unknown) => unknown): unknown {
   let value: unknown = 1;
   for (let i = 0; i < 20_000; i++) value = within(value);
   return value;
+}
+
+function without<T extends object>(target: T, ...members: (keyof T)[]): T {
+  for (const member of members) delete target[member];
+  return target;
 }
 
 function with_<T extends object>(target: T, members: Record<PropertyKey, unknown>): T {
