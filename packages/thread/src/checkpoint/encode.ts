@@ -21,7 +21,12 @@ const DEEPEST = 1_000;
 const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
 
 export function encodeValue(value: unknown, where: string, substitute?: Substitute): JsonValue {
-  return new Encoder(where, substitute).encode(value, 0);
+  const encoder = new Encoder(where, substitute);
+  try {
+    return encoder.encode(value, 0);
+  } catch (error) {
+    throw error instanceof AppError ? error : encoder.refusalOfUnreadable(error);
+  }
 }
 
 /** Refuses a list that is more than its elements, or that lies too deep. */
@@ -50,6 +55,12 @@ class Encoder {
   constructor(where: string, substitute: Substitute | undefined) {
     this.#where = where;
     this.#substitute = substitute;
+  }
+
+  /** Of the value it has come to: a getter, a proxy, or an object that only has the prototype of another. */
+  refusalOfUnreadable(cause: unknown): AppError {
+    const what = `not readable (${cause instanceof Error ? cause.message : String(cause)})`;
+    return refusal({ where: this.#where, path: this.#pathText(), what }, cause);
   }
 
   encode(value: unknown, depth: number): JsonValue {
@@ -85,7 +96,7 @@ class Encoder {
     try {
       return substitute(value, depth, this.#lastKey());
     } catch (error) {
-      throw refusedWithin(error, this.#pathText());
+      throw refusedWithin(explained(error, value, this.#where), this.#pathText());
     }
   }
 
@@ -143,7 +154,6 @@ class Encoder {
   #builtIn(value: object, depth: number): JsonValue | undefined {
     const { constructor: type } = value;
     if (value instanceof Error) return this.#error(value, depth);
-    if (value instanceof ArrayBuffer) return { [TAG]: "bytes", c: "ArrayBuffer", v: base64(new Uint8Array(value)) };
     if (ArrayBuffer.isView(value) && isBytesName(type.name)) {
       const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { [TAG]: "bytes", c: type.name, v: base64(bytes) };
@@ -155,6 +165,7 @@ class Encoder {
   #bare(value: object, depth: number): JsonValue {
     const [name] = Reflect.ownKeys(value).filter((key) => key !== "lastIndex");
     if (name !== undefined) this.#refuse(`a ${value.constructor.name} with the member ${String(name)}`);
+    if (value instanceof ArrayBuffer) return { [TAG]: "bytes", c: "ArrayBuffer", v: base64(new Uint8Array(value)) };
     if (value instanceof Date) return { [TAG]: "date", v: timeOf(value) };
     if (value instanceof Map) return { [TAG]: "map", v: this.#inner([...value].flat(1), depth) };
     if (value instanceof Set) return { [TAG]: "set", v: this.#inner([...value], depth) };
@@ -169,6 +180,8 @@ class Encoder {
 
   #error(error: Error, depth: number): JsonValue {
     const { name, message, stack, cause } = error;
+    for (const [key, text] of Object.entries({ name, message, stack: stack ?? "" }))
+      if (typeof text !== "string") this.#refuse(`an error whose ${key} is no text`);
     const own = this.#members({ ...error }, depth);
     const encoded: JsonValue = { [TAG]: "error", name, message, stack: stack ?? null, own };
     if (cause !== undefined) encoded["cause"] = this.#member("cause", cause, depth);
@@ -195,18 +208,20 @@ class Encoder {
       this.#refuseSymbols(value);
       return { [TAG]: "null-prototype", v: this.#members(value as Record<string, unknown>, depth) };
     }
-    if (value instanceof Document) {
-      const { id, pageContent, metadata } = value;
-      return {
-        [TAG]: "document",
-        v: this.#members(id === undefined ? { pageContent, metadata } : { id, pageContent, metadata }, depth),
-      };
-    }
+    if (value instanceof Document && value.constructor === Document) return this.#document(value, depth);
     // A plain object of another realm (a vm context, a worker) has another Object.prototype.
     if (Object.getPrototypeOf(prototype) === null && value.constructor?.name === "Object") {
       return this.#plain(value as Record<string, unknown>, depth);
     }
     return this.#refuse(`an instance of ${value.constructor?.name ?? "an unnamed class"}`);
+  }
+
+  #document(document: Document, depth: number): JsonValue {
+    const { id, pageContent, metadata } = document;
+    const [name] = Reflect.ownKeys(document).filter((key) => !OF_DOCUMENT.has(key));
+    if (name !== undefined) this.#refuse(`a Document with the member ${String(name)}`);
+    const members = id === undefined ? { pageContent, metadata } : { id, pageContent, metadata };
+    return { [TAG]: "document", v: this.#members(members, depth) };
   }
 
   #lastKey(): string {
@@ -223,7 +238,8 @@ class Encoder {
   }
 }
 
-const BARE = new Set<unknown>([Date, Map, Set, RegExp, URL]);
+const BARE = new Set<unknown>([ArrayBuffer, Date, Map, Set, RegExp, URL]);
+const OF_DOCUMENT = new Set<PropertyKey>(["id", "pageContent", "metadata"]);
 
 interface Refusal {
   where: string;
@@ -231,13 +247,13 @@ interface Refusal {
   what: string;
 }
 
-function refusal(details: Refusal): AppError {
+function refusal(details: Refusal, cause?: unknown): AppError {
   const { where, path, what } = details;
   return new AppError(
     "unserializable_value",
     `${where}${shortened(path)} is ${what}, which can't be stored and read back as it was. Nothing was written. ` +
       "Keep plain data, messages, Date, Map, Set, bytes or errors in the state.",
-    { details: { ...details } },
+    { details: { ...details }, ...(cause !== undefined && { cause }) },
   );
 }
 
@@ -247,11 +263,22 @@ function shortened(path: string): string {
   return path.length <= PATH_SHOWN ? path : `${path.slice(0, PATH_SHOWN / 2)} … ${path.slice(-PATH_SHOWN / 2)}`;
 }
 
+/** Of what failed at a first look at the value: the refusal that a thorough one comes to, with the path. */
+export function explained(error: unknown, value: unknown, where: string): unknown {
+  if (error instanceof AppError) return error;
+  try {
+    encodeValue(value, where);
+  } catch (refused) {
+    return refused;
+  }
+  return error;
+}
+
 /** The same refusal, from where what was refused is a part of something larger. */
 export function refusedWithin(error: unknown, path: string): unknown {
   if (!isAppError(error, "unserializable_value") || path === "") return error;
   const details = error.details as unknown as Refusal;
-  return refusal({ ...details, path: path + details.path });
+  return refusal({ ...details, path: path + details.path }, error.cause);
 }
 
 function timeOf(date: Date): string | null {

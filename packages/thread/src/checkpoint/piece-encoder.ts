@@ -1,5 +1,5 @@
 import type { AssumedLists } from "./assumed-lists.ts";
-import { encodeValue, RECORD, refusedWithin, requirePlainList, TAG } from "./encode.ts";
+import { encodeValue, explained, RECORD, refusedWithin, requirePlainList, TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type Known, KnownList } from "./known-list.ts";
 import { messageName } from "./langchain-class.ts";
@@ -161,7 +161,7 @@ export class PieceEncoder {
         else entries.add(id);
       }
     } catch (error) {
-      throw refusedWithin(error, pathOf(i));
+      throw refusedWithin(explained(error, list[i], to.where), pathOf(i));
     }
     return entries;
   }

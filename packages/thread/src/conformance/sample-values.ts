@@ -225,6 +225,14 @@ export const REFUSED: [string, unknown][] = [
   ["a list with a symbol member", with_([1], { [Symbol.for("s")]: 1 })],
   ["a Date with a member", with_(new Date(0), { zone: "UTC" })],
   ["a Map with a member", with_(new Map(), { size_before: 1 })],
+  ["an ArrayBuffer with a member", with_(new ArrayBuffer(2), { name: "file" })],
+  ["an ArrayBuffer of an own class", new (class Own extends ArrayBuffer {})(2)],
+  ["a document with a member that it does not know", with_(new Document({ pageContent: "" }), { score: 1 })],
+  ["a document of an own class", new (class Own extends Document {})({ pageContent: "" })],
+  ["an error whose message is no text", with_(new Error("no"), { message: 5n })],
+  ["an error whose name is no text", with_(new Error("no"), { name: { first: 1 } })],
+  ["what throws when it is read", unreadable()],
+  ["what only looks like a Date", Object.setPrototypeOf({}, Date.prototype)],
   ["an object without a prototype, with a symbol member", with_(Object.create(null), { [Symbol.for("s")]: 1 })],
   ["an object with a symbol member", { [Symbol.for("s")]: 1 }],
   ["an object that is nested too deep", nested((inner) => ({ inner }))],
@@ -233,6 +241,14 @@ export const REFUSED: [string, unknown][] = [
   ["a cycle", cycle()],
   ["a cycle through lists", cycleThroughLists()],
 ];
+
+function unreadable(): unknown {
+  return {
+    get member() {
+      throw new Error("not now");
+    },
+  };
+}
 
 function cycle(): unknown {
   const object: Record<string, unknown> = { a: 1 };
