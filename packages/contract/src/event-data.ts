@@ -35,7 +35,7 @@ export const LOGGED_EVENT_DATA = {
     ...about,
     status: z.enum(["queued", "thinking", "resuming", "idle"]),
     attempt: z.int().nonnegative().optional(),
-    /** After a crash: the last event id still valid. */
+    /** After a crash: the last event id still valid. What was said after it is void; what of it stands is told again. */
     discard_after: z.int().nonnegative().optional(),
   }),
   token: Text,

@@ -64,5 +64,6 @@ export { estimateTokens } from "./task/token-estimate.ts";
 export { workspaceChanges } from "./task/workspace-changes.ts";
 export type { WorkspaceData } from "./task/workspace-data.ts";
 export type * from "./timeline-store.ts";
+export { CALL_EVENTS, type ToldCall, type ToldResult, toldCalls } from "./told-calls.ts";
 export type * from "./tool-journal.ts";
 export type * from "./usage-store.ts";

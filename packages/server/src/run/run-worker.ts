@@ -157,14 +157,14 @@ function endOf({ outcome, ...rest }: Extract<RunResult, { outcome: "succeeded" }
 }
 
 async function announce(storage: Storage, { claimed, log }: RunWork): Promise<void> {
-  const { attempt, session_id } = claimed.run;
+  const { attempt } = claimed.run;
   // The first checkpoint follows at once, before anything slow: a commit of its own would only cost time.
   if (attempt <= 1) log.hold("status", { status: "thinking", attempt });
   else
     log.emit("status", {
       status: "resuming",
       attempt,
-      discard_after: await lastValidEvent(storage, session_id, claimed.run_id),
+      discard_after: await lastValidEvent(storage, claimed),
     });
 }
 
@@ -248,8 +248,7 @@ async function settle(options: RunWorkerOptions, runWork: RunWork, status: "abor
 
 async function usedSoFar(storage: Storage, { claimed, log }: RunWork): Promise<TokenUsage | null> {
   await log.flush();
-  const { session_id, usage } = claimed.run;
-  return (await lastUsage(storage, session_id, claimed.run_id)) ?? usage;
+  return (await lastUsage(storage, claimed)) ?? claimed.run.usage;
 }
 
 /** The end is one commit, and what the run has given last is in it or was stored before. */

@@ -6,12 +6,15 @@ import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph"
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
+import { NOT_THE_RUNS } from "../run/hand-back.ts";
 import { lastUsage } from "../run/last-usage.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
 import { branchAtParent } from "./branch-at-parent.ts";
 import { createBudgetHooks } from "./budget-hooks.ts";
+import { causeOf } from "./cause-of.ts";
 import { closeJournal } from "./close-journal.ts";
+import { readEarlierCalls, tellTakenBack } from "./earlier-calls.ts";
 import { configurableOf, graphContext, graphInput, userMessage } from "./graph-input.ts";
 import { graphResult } from "./graph-result.ts";
 import { createInStep } from "./in-step.ts";
@@ -91,9 +94,16 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
         leftResults: (caller) => leftResults(storage, work, caller),
         ...context,
         ...emptyScope(),
+        earlier: await readEarlierCalls(storage, work),
       },
       events: createModelEvents({ work, root_agent, usage, usageOf }),
     };
+    const { takeEvents } = work.lease;
+    if (takeEvents)
+      work.lease.takeEvents = (step) => {
+        tellTakenBack(one.scope);
+        return takeEvents(step);
+      };
     running.set(work, one);
     return { ...one, input };
   }
@@ -105,7 +115,7 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
       return withinBudget(one.scope.budget, () => inRun(one.scope, () => execute(storage, one, input)));
     },
     settle: async (work) => {
-      const one = await open(work);
+      const one = await open(work).catch((error) => closeUnopened(storage, work, error));
       await inRun(one.scope, () => settle(storage, one, one.input));
       await work.log.flush();
       return { usage: one.scope.usage.total() };
@@ -130,7 +140,13 @@ async function withinBudget(budget: RunBudget, work: () => Promise<RunResult>): 
 /** After a crash the log knows; otherwise the run's row, which has what was used before an approval. */
 async function usedBefore(storage: Storage, { claimed }: RunWork): Promise<TokenUsage | null> {
   const { attempt, usage } = claimed.run;
-  return attempt > 1 ? ((await lastUsage(storage, claimed.session.id, claimed.run_id)) ?? usage) : usage;
+  return attempt > 1 ? ((await lastUsage(storage, claimed)) ?? usage) : usage;
+}
+
+/** Of a run whose agent can't be opened any more the calls of earlier attempts have their end all the same. */
+async function closeUnopened(storage: Storage, work: RunWork, error: unknown): Promise<never> {
+  if (!isAppError(error, ...NOT_THE_RUNS)) await closeJournal(storage, { work, ...emptyScope() });
+  throw error;
 }
 
 function parseInput({ claimed }: RunWork): RunInput {
@@ -163,6 +179,7 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     // What asked for nothing has come to its end: its last values are where it stands.
     const ended = !asks && (custom?.tellsPauses ?? true);
     const after = ended ? { ...NO_STATE, values: output as GraphState["values"] } : await graph.getState(config);
+    tellTakenBack(scope); // what stands beside a question is told before it
     return graphResult({ usage, custom, output, state: after, asked: await askedIn(storage, one, config, after) });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
@@ -178,12 +195,6 @@ async function askedIn(storage: Storage, { agent, scope }: Running, config: obje
   const asks = state.tasks.some(({ interrupts = [] }) => interrupts.length > 0);
   const whole = asks && custom ? await graph.getState(config, { subgraphs: true }) : state;
   return openQuestions(await storage.getCheckpointer(), scope.work.claimed.thread_id, whole);
-}
-
-/** LangChain wraps what goes wrong inside of a middleware; what it was, and its code, is further in. */
-function causeOf(error: unknown): unknown {
-  for (let at = error; at instanceof Error; at = at.cause) if (isAppError(at)) return at;
-  return error;
 }
 
 /** Runs the graph until it stops. What it writes to its stream is told as it is written, not as somebody reads it. */
@@ -239,7 +250,7 @@ async function settle(storage: Storage, one: Running, input: RunInput): Promise<
   await Promise.race([Promise.allSettled(scope.calls.values()), delay(STOPPING_MS, undefined, { ref: false })]);
   // What a tool that was stopped has left behind is part of where the files stand.
   if (scope.begun.size > 0) await scope.workspace.after();
-  const calls = await closeJournal(storage, scope);
+  const calls = await closeJournal(storage, scope, agent.custom !== undefined);
   const { signal: _, ...config } = configFor(one);
   const message = await inputToKeep(storage, scope.work, input);
   const unfinished = events.unfinished();

@@ -2,12 +2,10 @@ import type { ToolOutcome } from "@cognition/contract";
 import type { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Command } from "@langchain/langgraph";
+import { DELEGATION, delegationOf, takeEarlier } from "./earlier-calls.ts";
 import { messageIn } from "./journal-result.ts";
 import type { RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";
-
-/** The tool that hands work to a subagent. */
-export const DELEGATION = "task";
 
 /** Whose calls are told. */
 export interface Caller {
@@ -26,18 +24,18 @@ export function about({ agent_name, isRoot }: Caller): { agent?: string } {
   return isRoot ? {} : { agent: agent_name };
 }
 
-/** A call that was made, whether or not it may run. */
-export function tellAttempt(caller: Caller, { work }: RunScope, { id = "", name, args }: ToolCall): void {
-  work.log.emit("tool_call", { ...about(caller), id, name, args });
+/** A call that was made, whether or not it may run. False for one that goes on, as after a question in its middle. */
+export function tellAttempt(caller: Caller, scope: RunScope, { id = "", name, args }: ToolCall): boolean {
+  const isNew = !takeEarlier(scope, id, about(caller));
+  if (isNew) scope.work.log.emit("tool_call", { ...about(caller), id, name, args });
+  return isNew;
 }
 
 export function tellCall(caller: Caller, scope: RunScope, call: ToolCall): void {
   const { name, args } = call;
   const { work } = scope;
-  tellAttempt(caller, scope, call);
-  if (name !== DELEGATION) return;
-  const { subagent_type, description } = args as { subagent_type?: string; description?: string };
-  work.log.emit("delegation", { ...about(caller), target_agent: subagent_type ?? "", task: description ?? "" });
+  const isNew = tellAttempt(caller, scope, call);
+  if (isNew && name === DELEGATION) work.log.emit("delegation", { ...about(caller), ...delegationOf(args) });
 }
 
 export function tellResult(caller: Caller, { work }: RunScope, call: ToolCall, told: Told): void {

@@ -1,11 +1,16 @@
+import { isAppError } from "@cognition/contract";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
-import type { Command } from "@langchain/langgraph";
+import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
+import { messageOf } from "../file/error-text.ts";
+import { NOT_THE_RUNS } from "../run/hand-back.ts";
 import type { OnCrash } from "../tool/tool.ts";
+import { causeOf } from "./cause-of.ts";
 import { decideCall } from "./decide-call.ts";
-import { type Caller, DELEGATION, tellAttempt, tellCall, tellResult } from "./journal-events.ts";
+import { DELEGATION } from "./earlier-calls.ts";
+import { type Caller, tellAttempt, tellCall, tellResult } from "./journal-events.ts";
 import { journaledCall } from "./journaled-call.ts";
 import { currentRun, type RunScope } from "./run-scope.ts";
 import { todosRefusal } from "./todos.ts";
@@ -44,7 +49,7 @@ export function createJournalMiddleware(options: JournalOptions) {
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
       tellCall(options, scope, decided);
       // It resumes from its own checkpoint, and its own tools are in the journal: recorded twice, it could never resume.
-      if (decided.name === DELEGATION) return tellDelegated(options, scope, decided, await run());
+      if (decided.name === DELEGATION) return delegated(options, scope, decided, run);
       const { configurable = {} } = request.runtime as Runtime;
       const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
       const on_crash = options.onCrash(decided.name);
@@ -83,14 +88,28 @@ function delegationRefusal({ name, args }: ToolCall, delegates: readonly string[
   return typeof description === "string" ? undefined : `${name} needs a description, as a text: what is to be done.`;
 }
 
-function tellDelegated<T extends ToolMessage | Command>(
+async function delegated<T extends ToolMessage | Command>(
   options: JournalOptions,
   scope: RunScope,
   call: ToolCall,
-  result: T,
-): T {
-  tellResult(options, scope, call, { result, outcome: "ok", exit_code: null });
-  return result;
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await run();
+    tellResult(options, scope, call, { result, outcome: "ok", exit_code: null });
+    return result;
+  } catch (error) {
+    const result = notDone(call, `${call.name} failed: ${messageOf(causeOf(error))}`);
+    if (isFailure(scope, error)) tellResult(options, scope, call, { result, outcome: "error", exit_code: null });
+    throw error;
+  }
+}
+
+/** And not a question, nor a run that is stopped or goes to another node: what becomes of the call is told later then. */
+function isFailure({ work }: RunScope, error: unknown): boolean {
+  if (isGraphBubbleUp(error as Error) || isAppError(causeOf(error), ...NOT_THE_RUNS)) return false;
+  // A sibling that fails has LangGraph stop the others.
+  return !work.signal.aborted && (error as Error).name !== "AbortError";
 }
 
 function tellUnusable(options: JournalOptions, scope: RunScope, call: ToolCall, reason: string): ToolMessage {

@@ -6,6 +6,7 @@ import type { RunBudget } from "../budget/run-budget.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunWorkspace } from "../timeline/workspace/run-workspace.ts";
+import type { EarlierCalls } from "./earlier-calls.ts";
 import type { CloseCall } from "./left-results.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
@@ -35,6 +36,9 @@ export interface RunScope {
   beginning: Set<Promise<unknown>>;
   /** Those of them that are under way, until the tool's own promise has settled. */
   calls: Map<string, Promise<void>>;
+  /** Tools that a user's own graph calls by itself and that are under way, by LangChain's name for it. */
+  unfollowed: Map<string, Unfollowed>;
+  earlier: EarlierCalls;
   /** How often a node has called a tool with these arguments, where the call has no id. */
   unnamed: Map<string, number>;
   /** Messages too long for a model, and the files that hold them. */
@@ -46,13 +50,15 @@ export interface RunScope {
 /** What has nothing to do with who runs it and where. */
 export function emptyScope(): Pick<
   RunScope,
-  "plan" | "begun" | "beginning" | "calls" | "unnamed" | "long_messages" | "closed"
+  "plan" | "begun" | "beginning" | "calls" | "unfollowed" | "earlier" | "unnamed" | "long_messages" | "closed"
 > {
   return {
     plan: [],
     begun: new Map(),
     beginning: new Set(),
     calls: new Map(),
+    unfollowed: new Map(),
+    earlier: { open: [], taken_back: [] },
     unnamed: new Map(),
     long_messages: new Map(),
     closed: false,
@@ -77,6 +83,14 @@ export interface CallScope {
   own?: Promise<unknown>;
   /** What it came to, as text, if it ended well. */
   late?: string;
+}
+
+/** A tool whose own promise nobody has. */
+export interface Unfollowed {
+  id: string;
+  about: { agent?: string };
+  /** Its call has come to an end, or was given up. */
+  over(): void;
 }
 
 export function callName({ checkpoint_ns, tool_call_id }: { checkpoint_ns: string; tool_call_id: string }): string {

@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from "@cognition/thread";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { DELEGATION } from "./journal-events.ts";
+import { DELEGATION } from "./earlier-calls.ts";
 import { messageIn, unpackResult } from "./journal-result.ts";
 import { openCalls } from "./open-calls.ts";
 import type { RunGraph } from "./run-graph.ts";

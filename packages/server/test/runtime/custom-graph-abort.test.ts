@@ -7,6 +7,7 @@ import { z } from "zod";
 import { OfflineModel } from "../../src/model/offline/offline-model.ts";
 import { journalTool } from "../../src/runtime/journal-tool.ts";
 import { dataOf, eventsOf, type Started, say, send, startRuntime } from "./started-runtime.ts";
+import { wrongToolEvents } from "./tool-events.ts";
 
 const startGraph = (graph: object) => startRuntime({ graphs: { own: graph }, session: { agent_name: "own" } });
 
@@ -39,9 +40,40 @@ describe("abort of a user's own graph", () => {
     const run_id = await send(started, "go");
     await expect.poll(() => countOf(started, "tool_call")).toBe(1);
     await started.runtime.engine.abort(started.session.id);
-    expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "aborted" }]);
+    const events = await eventsOf(started, run_id);
+    expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
+    expect(wrongToolEvents(events)).toEqual([]);
     expect(dataOf(await say(started, "again"), "done")).toMatchObject([{ assistant_data: { content: "fine" } }]);
     expect(heard[1]?.map((message) => message.getType())).toEqual(["human", "ai", "tool", "human"]);
+  });
+
+  it("a tool that neither heeds the signal nor is in the journal is unknown, and not heard after the end", async () => {
+    const begun = Promise.withResolvers<void>();
+    const landing = Promise.withResolvers<string>();
+    const launch = () => {
+      begun.resolve();
+      return landing.promise;
+    };
+    const stubborn = tool(launch, { name: "launch", description: "", schema: z.object({}) });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("work", async (_, { callbacks = [] }: LangGraphRunnableConfig) => {
+        await stubborn.invoke({}, { callbacks, signal: new AbortController().signal });
+        return {};
+      })
+      .addEdge(START, "work")
+      .compile();
+    const started = await startGraph(graph);
+    const run_id = await send(started, "go");
+    await begun.promise;
+    await started.runtime.engine.abort(started.session.id);
+    const events = await eventsOf(started, run_id);
+    expect(wrongToolEvents(events)).toEqual([]);
+    expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+    landing.resolve("launched");
+    expect(dataOf(await say(started, "again"), "done")).toHaveLength(1);
+    const { events: all } = await started.storage.readEvents({ session_id: started.session.id, run_id });
+    expect(all.at(-1)).toMatchObject({ event: "done" });
+    expect(started.errors).toEqual([]);
   });
 
   it("keeps what the model had said", async () => {

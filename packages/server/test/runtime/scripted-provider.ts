@@ -1,5 +1,6 @@
 import type { ComposeOptions } from "../../src/compose.ts";
 import { defaultConfig } from "../../src/config.ts";
+import { openai } from "../model/openai-server.ts";
 import { PROTOCOLS, type Protocol, provider } from "../model/providers.ts";
 import { type Answer, openScriptedServer, type ScriptedServer } from "../model/scripted-server.ts";
 
@@ -29,6 +30,17 @@ export async function scriptedOver(protocol: Protocol, ...answers: readonly Answ
 }
 
 export const says = OPENAI.says;
+
+export type Call = readonly [id: string, name: string, args?: object];
+
+/** Several in one answer. */
+export function callsTogether(...called: readonly Call[]): Answer {
+  const pieces = called.flatMap(([id, name, args = {}], at) => [
+    openai.toolStart(at, id, name),
+    openai.toolArgs(at, JSON.stringify(args)),
+  ]);
+  return openai.stream(openai.start, ...pieces, openai.finish("tool_calls"), openai.done);
+}
 
 export function calls(id: string, name: string, args: object): Answer {
   return OPENAI.calls(id, name, JSON.stringify(args));

@@ -67,6 +67,33 @@ export function runAbortContract(open: OpenStorage): void {
       ]);
     });
 
+    test("tells what became of the calls that a run which waits was in, before its end", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const call = (id: string, name: string, agent = {}) => ({
+        event: "tool_call" as const,
+        data: { id, name, args: {}, ...agent },
+      });
+      const result = { tool_call_id: "c1", output: "", exit_code: null, outcome: "ok" };
+      const events = [
+        ...[call("c1", "ls"), call("t1", "task"), call("c1", "launch", { agent: "helper" })],
+        { event: "tool_result" as const, data: result },
+      ];
+      await storage.appendEvents({ session_id, lease, events });
+      const key = { thread_id: lease.thread_id, checkpoint_ns: "tools:1|tools:2", tool_call_id: "c1" };
+      await storage.beginToolCall({ ...key, lease, name: "launch", args: {}, on_crash: "ask" });
+      await storage.suspendRun(lease, []);
+      await storage.requestAbort(session_id);
+      const told = (await readAll(storage, session_id)).slice(events.length).map(({ event, data }) => [event, data]);
+      const run_id = lease.run_id;
+      const output = expect.stringMatching(/./);
+      expect(told).toMatchObject([
+        ["tool_result", { run_id, tool_call_id: "t1", outcome: "aborted", output }],
+        ["tool_result", { run_id, agent: "helper", tool_call_id: "c1", outcome: "unknown", output }],
+        ["status", { status: "idle" }],
+        ["done", { status: "aborted" }],
+      ]);
+    });
+
     test("one run only, when named; never another session's", async ({ storage }) => {
       const { session_id, lease } = await startRun(storage);
       const { run } = await storage.createRun({ session_id });

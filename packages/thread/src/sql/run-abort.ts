@@ -1,6 +1,7 @@
 import { isRunOutcome, type Run, type StoredEvent } from "@cognition/contract";
 import type { NewEvent } from "../event-log.ts";
 import type { AbortedRuns, DeliveryOfAborted } from "../run-store.ts";
+import { CALL_EVENTS, type ToldCall, toldCalls } from "../told-calls.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
@@ -9,6 +10,7 @@ import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { setSessionStatus } from "./session-status.ts";
 import { all, changes, rows, statement, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
+import { indexedId } from "./tool-call-name.ts";
 import { insertUsage } from "./usage-store.ts";
 import { writeThread } from "./write-thread.ts";
 
@@ -70,10 +72,11 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): T
   const { db } = ctx;
   const { id: run_id, session_id, scope } = row;
   const finished_at = ctx.now();
-  const batch = { session_id, run_id, events: ABORTED, created_at: finished_at };
+  const events = [...(yield* leftCalls(ctx, row)), ...ABORTED];
+  const batch = { session_id, run_id, events, created_at: finished_at };
   const end = db.q.updateTable("runs").set({ status: "aborted", finished_at }).where("id", "=", run_id).returningAll();
   const [thread, ended] = yield* all([
-    advanceThread(db, { session_id }, { events: ABORTED.length }),
+    advanceThread(db, { session_id }, { events: events.length }),
     statement(end),
     ...insertEvents(db.dialect, batch),
   ]);
@@ -84,6 +87,39 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): T
     ...(delivery ? [insertDelivery(ctx, delivery, { session_id, run_id, scope })] : []),
   ]);
   return storedEvents(batch, thread?.rows[0]?.event_seq as number);
+}
+
+/** The results of calls that it was in when it asked: a delegation whose agent asked, or a tool that asked by itself. */
+function* leftCalls({ db }: SqlContext, { pk, id, thread, status }: RunRow): Tx<NewEvent[]> {
+  if (status !== "waiting_for_approval") return [];
+  const ofRun = db.q.selectFrom("events").select(["seq", "event", "data"]).where("run", "=", pk);
+  const told = yield* rows(ofRun.where("thread", "=", thread).where("event", "in", CALL_EVENTS).orderBy("seq"));
+  const started = db.q.selectFrom("tool_calls").select(["tool_call_id", "checkpoint_ns"]).where("run_id", "=", id);
+  const begun = yield* rows(started.where("status", "=", "started"));
+  const calls = toldCalls(
+    told.map(({ seq, event, data }) => ({ id: seq, event, data: JSON.parse(data) }) as StoredEvent),
+  );
+  return calls
+    .filter(({ ended }) => !ended)
+    .map((call) =>
+      leftCall(
+        call,
+        begun.some((one) => isCall(one, call)),
+      ),
+    );
+}
+
+function isCall(record: { tool_call_id: string; checkpoint_ns: string }, { id, agent }: ToldCall): boolean {
+  return record.tool_call_id === indexedId(id) && record.checkpoint_ns.includes("|") === (agent !== undefined);
+}
+
+/** Of one that is in the journal a human was asked what became of it. */
+function leftCall({ id, name, agent }: ToldCall, isUnknown: boolean): NewEvent {
+  const about = { ...(agent !== undefined && { agent }), tool_call_id: id, exit_code: null };
+  const [outcome, output] = isUnknown
+    ? ["unknown", `outcome_unknown: the run was aborted before anybody had said what became of ${name}.`]
+    : ["aborted", `${name}: The run was aborted while a human was asked. What was done for it until then stays done.`];
+  return { event: "tool_result", data: { ...about, output, outcome } };
 }
 
 const ABORTED: readonly NewEvent[] = [
