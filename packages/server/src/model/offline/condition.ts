@@ -11,7 +11,8 @@ const ORDER = `(${POLITE}(?:${IMPERATIVE})\\b[\\s\\S]+)$`;
 const FORMS = ["\\s*,\\s*(?:then\\s+)?", "\\s+then\\s+", "\\s+"].map(
   (end) => new RegExp(`^\\s*(?:please\\s+)?(if|unless)\\s+([^,]+?)${end}${ORDER}`, "i"),
 );
-const POLITENESS = /^(?:you\s+(?:can|could|like|want|wish|please|don't mind)|possible|necessary|needed)$/i;
+const POLITENESS =
+  /^(?:you\s+(?:can|could|would|like|want|wish|please|have time|don't mind|do not mind)\b.*|possible|necessary|needed)$/i;
 const FILE = "(?:the\\s+)?(?:file\\s+)?";
 const A_FILE = "(?:an?\\s+|the\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?";
 const THERE = [

@@ -1,5 +1,6 @@
 import { literal } from "./phrase.ts";
 import { IMPERATIVE, withReferent } from "./split-instructions.ts";
+import { findPath } from "./workspace-path.ts";
 
 const NAME = "[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}";
 const WITH_NAME = new RegExp(`\\bwith\\s+(?:the\\s+)?(?:file\\s?)?name\\s+(?=${NAME})`, "iu");
@@ -21,7 +22,8 @@ const VERB = new RegExp(`^(?:${IMPERATIVE})$`, "i");
 export function inOrder(request: string): string {
   const [, said = "", object = "", first = ""] = BEFORE.exec(request) ?? [];
   const verb = [said, ...stems(said)].find((word) => VERB.test(word));
-  if (verb === undefined) return request;
+  // "Before you delete anything, ask me" is a rule and orders nothing.
+  if (verb === undefined || (findPath(object) === undefined && !/[`"]/.test(object))) return request;
   const last = `${verb} ${object}`;
   return `${withReferent(first.replace(/[.!]\s*$/, ""), [last])}. Then ${last}`;
 }
