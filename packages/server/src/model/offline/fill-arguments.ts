@@ -4,7 +4,7 @@ import { type OfflineTool, requiredNames, type Schema } from "./offline-tool.ts"
 import { jsonObjects, mask, parseObject, unquote } from "./phrase.ts";
 import { restOf } from "./rest-of.ts";
 import type { Turn } from "./turn.ts";
-import { findPath, toToolPath, workingDirectory } from "./workspace-path.ts";
+import { findPath, folderWord, toToolPath, workingDirectory } from "./workspace-path.ts";
 
 /** The arguments that an instruction gives for a tool: as JSON, by name, in a call's brackets, or as the rest of its words. */
 export function fillArguments(tool: OfflineTool, instruction: string, turn: Turn): Record<string, unknown> {
@@ -31,7 +31,9 @@ function subjectOf({ schema }: OfflineTool, rest: string): Record<string, unknow
 function placeOf({ schema }: OfflineTool, rest: string, turn: Turn): Record<string, unknown> {
   const name = Object.keys(schema.properties ?? {}).find((key) => /path|dir|folder/i.test(key));
   if (!name || requiredNames(schema).length > 0) return {};
-  return { [name]: toToolPath(findPath(rest) ?? workingDirectory(turn), schema.properties?.[name], turn) };
+  return {
+    [name]: toToolPath(findPath(rest) ?? folderWord(rest) ?? workingDirectory(turn), schema.properties?.[name], turn),
+  };
 }
 
 function fromJson(schema: Schema, text: string): Record<string, unknown> {

@@ -111,6 +111,13 @@ export function findFolder(instruction: string): string | undefined {
   return plain && !NO_FOLDER.test(plain) ? plain : undefined;
 }
 
+/** "ls src": a single word where only a place can stand. */
+export function folderWord(rest: string): string | undefined {
+  return /^[\w-][\w.-]*$/.test(rest) && !NO_FOLDER.test(rest) && !/^(?:all|please|pls|files?|everything)$/i.test(rest)
+    ? rest
+    : undefined;
+}
+
 /** The path as the tool wants it: many take absolute ones only, below the working directory that the system prompt names. */
 export function toToolPath(path: string, parameter: Schema | undefined, turn: Turn): string {
   const wantsAbsolute = /absolute|default: \/|must start with/i.test(parameter?.description ?? "");

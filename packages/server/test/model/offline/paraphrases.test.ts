@@ -414,6 +414,13 @@ describe("every thing that was asked for, and where it was asked for", () => {
       "Make a directory named out, then create r.txt in it containing ok",
       [run("mkdir -p out"), write("/out/r.txt", "ok")],
     ],
+    ["ls src", [["ls", { path: "/src" }]]],
+    ["ls here", [["ls", { path: "/" }]]],
+    ["list files pls", [["ls", { path: "/" }]]],
+    [
+      "Change all occurrences of foo to bar in src/a.ts",
+      [["edit_file", { file_path: "/src/a.ts", old_string: "foo", new_string: "bar", replace_all: true }]],
+    ],
     ['Dump "abc" to abc.txt', [write("/abc.txt", "abc")]],
     ["Echo hello into e.txt", [write("/e.txt", "hello")]],
     ["Echo hello", []],
@@ -434,6 +441,12 @@ describe("every thing that was asked for, and where it was asked for", () => {
   test.each(["help", "Help!", "2 + 2"])("it answers %s", async (sentence) => {
     const { text } = await ask(sentence, { tools });
     expect(text).toContain(sentence === "2 + 2" ? "= 4" : "My tools: ls, read_file");
+  });
+
+  test("a line is found by its number", async () => {
+    const returns = ["@@ lines 1-3 of 3 @@\none\ntwo\nthree"];
+    const asked = await ask("Insert hello after line 2 in a.txt", { tools, returns });
+    expect(asked.calls[1]?.args).toMatchObject({ old_string: "two", new_string: "two\nhello" });
   });
 
   test("all files of a folder are read, those that are there", async () => {

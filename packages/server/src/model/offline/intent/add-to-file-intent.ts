@@ -19,7 +19,7 @@ const START = new RegExp(
   "i",
 );
 const BESIDE = new RegExp(
-  `\\s+(?:right\\s+)?(after|below|under|before|above)\\s+(?:the\\s+)?(?:line\\s+|word\\s+|text\\s+)?(\\S+)(?=\\s+(?:in|of)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
+  `\\s+(?:right\\s+)?(after|below|under|before|above)\\s+(?:the\\s+)?(?:line\\s+(\\d+)|(?:line\\s+|word\\s+|text\\s+)?(\\S+))(?=\\s+(?:in|of)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
   "i",
 );
 /** A file that is longer is left as it is. */
@@ -69,11 +69,14 @@ function readAddition(instruction: string, path: string): Addition | undefined {
 }
 
 function lineFinder(text: string, reveal: (part: string) => string): Addition["above"] {
-  const [beside, where = "", neighbour = ""] = BESIDE.exec(text) ?? [];
+  const [beside, where = "", number, neighbour = ""] = BESIDE.exec(text) ?? [];
   const isFirst = START.test(text) || /\bprepend\b/i.test(text);
   return (lines) => {
     if (beside === undefined) return isFirst ? 0 : lines.length;
-    const at = lines.findIndex((line) => line.includes(unquote(reveal(neighbour))));
+    const at =
+      number === undefined
+        ? lines.findIndex((line) => line.includes(unquote(reveal(neighbour))))
+        : lines.findIndex((_, index) => index + 1 === Number(number));
     return at === -1 || /before|above/i.test(where) ? at : at + 1;
   };
 }

@@ -7,7 +7,7 @@ import { findPath } from "../workspace-path.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:replace|substitute|swap)\s+(?:all\s+|every\s+|each\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+|words?\s+|text\s+|string\s+)*([\s\S]+?)\s+(?:with|by|for)\s+(?:the\s+)?(?:word\s+|text\s+)?([\s\S]+)$/i,
-  /\b(?:change|turn|rename|convert|edit|update)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
+  /\b(?:change|turn|rename|convert|edit|update)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
 ];
 /** "… hello to bye and world to mars" */
 const AND_ANOTHER = /^([\s\S]+?),?\s+and\s+(?:replace\s+|change\s+)?([\s\S]+?)\s+(?:to|into|with|by)\s+([\s\S]+)$/i;
