@@ -22,7 +22,7 @@ describe("a file is only written or deleted if what was said first holds", () =>
     ["If a.txt exists, delete it", [read("/a.txt"), remove("/a.txt")], [read("/a.txt")]],
     ["If there is a file a.txt, then please delete b.txt.", [read("/a.txt"), remove("/b.txt")], [read("/a.txt")]],
     ["Delete a.txt if it exists", [remove("/a.txt")], [remove("/a.txt")]],
-    ["If you don't mind, please delete a.txt", [remove("/a.txt")], [remove("/a.txt")]],
+    ["If you have time, please delete a.txt", [remove("/a.txt")], [remove("/a.txt")]],
     ["If you can, delete a.txt", [remove("/a.txt")], [remove("/a.txt")]],
     ["Please delete a.txt if you can", [remove("/a.txt")], [remove("/a.txt")]],
     [
@@ -54,9 +54,14 @@ describe("what is to be done before is done before", () => {
     ["Before deleting a.txt, copy it to b.txt", [run("cp a.txt b.txt"), remove("/a.txt")]],
     ["Create a.txt containing hi and then rename it to b.txt", [write("/a.txt", "hi"), run("mv a.txt b.txt")]],
     ["Before running `ls`, read a.txt", [read("/a.txt"), run("ls")]],
-    ["Before you delete anything, ask me", []],
     ["Before that, read a.txt", [read("/a.txt")]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+});
+
+test("a rule for what comes before orders nothing", async () => {
+  const { calls: made, text } = await ask("Before you delete anything, list the files", { tools });
+  expect(made.map(({ name }) => name)).toEqual(["ls"]);
+  expect(text).not.toContain("delete");
 });
 
 describe("what came of one step goes into the next", () => {
