@@ -51,6 +51,14 @@ it("a model that answers wrongly, then in prose, then rightly is heard in the en
   expect(dataOf(events, "tool_result").map(({ outcome }) => outcome)).toEqual(["error", "ok"]);
 });
 
+it("whose pattern would take hours to say no ends the run with a clear error, and holds nobody up", async () => {
+  const slow = ANALYST.replace("city: {type: string}", 'city: {type: string, pattern: "^(a+)+$"}');
+  const started = await startRuntime({ files: { ".cognition/agents/analyst.md": slow }, session });
+  const events = await say(started, `The city is ${"a".repeat(60)}X, inhabitants: 1`);
+  expect(JSON.stringify(dataOf(events, "tool_result")[0])).toContain("must be simpler");
+  expect(dataOf(events, "error")).toMatchObject([{ code: "response_format_failed" }]);
+});
+
 it("a model that never obeys is asked three times; then the run fails with a clear error, and the thread goes on", async () => {
   const { server, options } = await scriptedProvider(says("No."));
   await using _ = server;

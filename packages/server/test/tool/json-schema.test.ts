@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { compileJsonSchema } from "../../src/tool/json-schema.ts";
+
+const city = (more: object) => compileJsonSchema({ type: "object", properties: { city: { type: "string", ...more } } });
+
+/** Each level is looked at twice, and so is each of those below it. */
+const TWICE = {
+  type: "object",
+  anyOf: [{ properties: { a: { $ref: "#" } }, required: ["z"] }, { properties: { a: { $ref: "#" } } }],
+};
+
+it("says what does not fit, by a pattern too", () => {
+  const check = city({ pattern: "^[A-Z]" });
+  expect(check({ city: "Bonn" })).toBeUndefined();
+  expect(check({ city: "bonn" })).toContain("must match pattern");
+});
+
+it.each([
+  ["a pattern", city({ pattern: "^(a+)+$" }), { city: `${"a".repeat(28)}!` }],
+  [
+    "a pattern of names",
+    compileJsonSchema({ type: "object", patternProperties: { "^(a+)+$": {} }, additionalProperties: false }),
+    { [`${"a".repeat(28)}!`]: 1 },
+  ],
+  ["a form within itself", compileJsonSchema(TWICE), JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`)],
+])("%s that would take minutes holds nobody up, and is told", (_, check, value) => {
+  const begun = performance.now();
+  expect(check(value)).toContain("must be simpler");
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(check({})).toBeUndefined();
+});
