@@ -1,12 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { Problem, ROUTES } from "@cognition/contract";
-import { openStorage } from "@cognition/thread";
 import fc from "fast-check";
 import { onTestFinished } from "vitest";
-import { createMemoryDir } from "../../../../../testing/temp-dir.ts";
 import { defaultConfig } from "../../../src/config.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { until } from "../until.ts";
@@ -14,8 +11,8 @@ import { REQUESTS } from "../walk/cases.ts";
 import { type Parts, removeAt, replaceAt, urlOf } from "../walk/send.ts";
 import { AGENT_FILES, createWorld, type World } from "../walk/world.ts";
 import { type FieldCase, type FuzzCase, fuzzCase, type ManneredCase } from "./fuzz-case.ts";
+import { type Digest, openSqlite } from "./fuzzed-storage.ts";
 import { createRawClient, type RawAnswer, type RawRequest } from "./raw-request.ts";
-import { openDigest } from "./table-digest.ts";
 
 export interface FuzzResult {
   readonly sent: number;
@@ -40,19 +37,15 @@ const SPENDS_WORLD: ReadonlySet<string> = new Set([
 const REPORTED = 400;
 
 /** Sends so many odd requests to a started server, one after the other, and tells what should not have been. */
-export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
-  const dir = createMemoryDir();
-  const storage = await openStorage(join(dir.path, "state.db"));
+export async function fuzz(count: number, seed: number, openFuzzed = openSqlite): Promise<FuzzResult> {
+  const { storage, digest, dispose } = await openFuzzed();
   const receiver = await startReceiver();
   const server = await startFuzzed(storage, receiver);
   const client = createRawClient(server.server.port);
-  const digest = openDigest(join(dir.path, "state.db"));
   await keepFromSweeping(storage);
   onTestFinished(async () => {
     client.close();
-    digest.close();
-    await storage.close();
-    dir.remove();
+    await dispose();
   });
   const kinds: Record<string, number> = {};
   const answers: Record<string, number> = {};
@@ -63,14 +56,14 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
   for (const one of fc.sample(fuzzCase, { numRuns: 2 * count, seed })) {
     if (sent === count) break;
     await quiet(server, digest.openRuns);
-    digest.changed();
+    await digest.changed();
     const raw = toRaw(one, world);
     const answer = await client.send(raw).catch((error: unknown) => wrong.push(`${describe(one, raw)} -> ${error}`));
     if (typeof answer !== "object") continue;
     sent += 1;
     kinds[one.kind] = (kinds[one.kind] ?? 0) + 1;
     answers[answer.status] = (answers[answer.status] ?? 0) + 1;
-    const hole = judge(answer, raw, digest.changed);
+    const hole = await judge(answer, raw, digest.changed);
     if (hole) wrong.push(`${describe(one, raw)} -> ${answer.status} ${hole}: ${answer.text.slice(0, REPORTED)}`);
     if (answer.status >= 300 || !SPENDS_WORLD.has(nameOf(one))) continue;
     try {
@@ -109,9 +102,9 @@ async function keepFromSweeping(storage: TestServer["storage"]): Promise<void> {
 }
 
 /** No run and no callback changes anything any more; a run that waits for this node, or was just claimed, would. */
-async function quiet({ server, storage }: TestServer, openRuns: () => number): Promise<void> {
+async function quiet({ server, storage }: TestServer, openRuns: Digest["openRuns"]): Promise<void> {
   const isQuiet = async () =>
-    openRuns() === 0 &&
+    (await openRuns()) === 0 &&
     server.runtime.engine.active.length === 0 &&
     (await storage.countDeliveries({ status: "pending" })) === 0;
   await until("runs and callbacks to end", async () => ((await isQuiet()) ? true : undefined), 60_000);
@@ -145,9 +138,9 @@ function mannered({ headers, body, query }: ManneredCase, raw: RawRequest): RawR
   return { ...raw, target, headers: [...raw.headers, ...headers], body: body ?? raw.body };
 }
 
-function judge({ status, type, text }: RawAnswer, { method }: RawRequest, changedTables: () => string[]) {
+async function judge({ status, type, text }: RawAnswer, { method }: RawRequest, changedTables: Digest["changed"]) {
   if (status < 400) return undefined;
-  const tables = changedTables();
+  const tables = await changedTables();
   if (tables.length > 0) return `changed ${tables.join(", ")}`;
   if (status >= 500) return "a server's error";
   if (method === "HEAD") return undefined;
