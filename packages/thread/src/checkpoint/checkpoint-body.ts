@@ -1,6 +1,8 @@
+import { AppError } from "@cognition/contract";
 import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { JsonValue } from "./json-value.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
+import { parseJson } from "./serializer.ts";
 
 type Version = string | number;
 
@@ -70,9 +72,17 @@ export function bodyJson(body: CheckpointBody): JsonValue {
   return [body.v, body.ts, body.channels as unknown as JsonValue, body.seen];
 }
 
-export function bodyFromJson(json: JsonValue): CheckpointBody {
-  const [v, ts, channels, seen] = json as [number, string, Channels, CheckpointBody["seen"]];
+/** As `bodyJson` gave it, and nothing else: what is damaged is told as such, with `where`. */
+export function parseBody(stored: Uint8Array | string, where: string): CheckpointBody {
+  const json = parseJson(stored, where);
+  if (!Array.isArray(json) || !isMap(json[2]) || !Object.values(json[2]).every(Array.isArray) || !isMap(json[3]))
+    throw new AppError("corrupt_data", `${where} is not readable: it does not hold what a checkpoint does`);
+  const [v, ts, channels, seen] = json as unknown as [number, string, Channels, CheckpointBody["seen"]];
   return { v, ts, channels, seen };
+}
+
+function isMap(json: JsonValue | undefined): json is { [key: string]: JsonValue } {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 /** The checkpoint as LangGraph knows it. */

@@ -2,10 +2,9 @@ import { AppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import { placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
-import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { type CheckpointBody, parseBody } from "./checkpoint-body.ts";
 import { DELTA_NOTE, deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { partOfText } from "./part-of.ts";
-import { parseJson } from "./serializer.ts";
 
 interface SourceRow {
   seq: number;
@@ -126,7 +125,7 @@ function mayLean({ v, channels }: CheckpointBody): boolean {
 }
 
 function bodyOf({ body, checkpoint_id }: SourceRow): CheckpointBody {
-  return bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+  return parseBody(body, `Checkpoint ${checkpoint_id}`);
 }
 
 function copyCheckpoint(run: Run, source: number, copy: number, seq: number): Statement[] {

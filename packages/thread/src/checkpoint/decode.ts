@@ -11,7 +11,7 @@ type Decode = (value: JsonValue) => unknown;
 export type Resolve = (tagged: Tagged, decode: Decode) => unknown;
 
 /** Builds the value in place: `json` must not be used afterwards. */
-export function decodeValue(json: JsonValue, resolve?: Resolve): unknown {
+export function decodeValue(json: JsonValue, where: string, resolve?: Resolve): unknown {
   const decode: Decode = (value) => {
     if (value === null || typeof value !== "object") return value;
     if (Array.isArray(value)) {
@@ -23,7 +23,12 @@ export function decodeValue(json: JsonValue, resolve?: Resolve): unknown {
     }
     return TAG in value ? decodeTagged(value, decode, resolve) : decodeMembers(value, decode);
   };
-  return decode(json);
+  try {
+    return decode(json);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError("corrupt_data", `${where} is not readable: ${(cause as Error).message}`, { cause });
+  }
 }
 
 function decodeMembers(value: Tagged, decode: Decode): Record<string, unknown> {
@@ -75,8 +80,9 @@ function decodeTagged(tagged: Tagged, decode: Decode, resolve: Resolve | undefin
   return resolved;
 }
 
-function corrupt(what: string): AppError {
-  return new AppError("corrupt_data", `The stored value holds ${what}, which this release doesn't know`);
+/** Where it stands is told by whoever asked for the value. */
+function corrupt(what: string): Error {
+  return new Error(`it holds ${what}, which this release doesn't know`);
 }
 
 function* pairs<K>(flat: unknown[]): Generator<[K, unknown]> {

@@ -1,7 +1,7 @@
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint";
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
-import { bodyFromJson, type Channels } from "./checkpoint-body.ts";
+import { type Channels, parseBody } from "./checkpoint-body.ts";
 import type { Place } from "./checkpoint-place.ts";
 import type { JsonValue } from "./json-value.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
@@ -77,7 +77,7 @@ async function assemble(
 ): Promise<Record<string, DeltaChannelHistory>> {
   const bodies = rows.map(({ checkpoint_id, body }) => ({
     checkpoint_id,
-    ...bodyFromJson(parseJson(body, `Thread ${thread_id}`)),
+    ...parseBody(body, `Thread ${thread_id}`),
   }));
   const parsed = writes.map((write) => ({ ...write, json: parseJson(write.value, `Thread ${thread_id}`) }));
   const seeds = new Map<string, JsonValue>();

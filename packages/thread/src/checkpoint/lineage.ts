@@ -105,11 +105,15 @@ function* markRows(
     const sql = `select ${columns}, ${value} as named from ${table} where thread = ? ${after} order by ${columns} limit ${PORTION}`;
     const [portion] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, ...last] }]);
     const found = portion?.rows ?? [];
-    for (const { named } of found) visitReferences(parseJson(named as Uint8Array, `A row of ${table}`), marked);
+    for (const { named } of found) markNames(named as Uint8Array, `A row of ${table}`, marked);
     const end = found.at(-1);
     if (!end || found.length < PORTION) return;
     last = key.map((column) => end[column] as SqlValue);
   }
+}
+
+function markNames(stored: Uint8Array, where: string, marked: Marks): void {
+  visitReferences(parseJson(stored, where), marked, where);
 }
 
 /** The encodings of whole channels and the groups of long lists name further pieces. */
@@ -122,7 +126,7 @@ function* markNested(dialect: Dialect, lineage: number, marked: Marks): Tx<void>
           params: [lineage, JSON.stringify(wanted.slice(i, i + PORTION))],
         },
       ]);
-      for (const { value } of portion?.rows ?? []) visitReferences(parseJson(value as Uint8Array, "A piece"), marked);
+      for (const { value } of portion?.rows ?? []) markNames(value as Uint8Array, "A piece", marked);
     }
   }
 }

@@ -47,7 +47,7 @@ export class PieceDecoder {
   /** The same, inside a transaction. */
   *fetching(values: readonly JsonValue[]): Tx<void> {
     let wanted = new Ranges();
-    for (const value of values) visitReferences(value, wanted);
+    for (const value of values) visitReferences(value, wanted, this.#where);
     while (wanted.size > 0) {
       const next = new Ranges();
       for (const { id, value } of yield* this.#read(wanted)) {
@@ -55,7 +55,7 @@ export class PieceDecoder {
         const named = next.size;
         this.#stored.set(id, value);
         this.#json.set(id, json);
-        visitReferences(json, next);
+        visitReferences(json, next, `${this.#where}: piece ${id}`);
         // Objects are known again by themselves; texts, and what names others, by what they say.
         if (next.size > named || !isKnownByItself(json)) this.#memory?.rememberContent(contentHash(value), id);
       }
@@ -64,7 +64,7 @@ export class PieceDecoder {
   }
 
   decode(value: JsonValue): unknown {
-    return decodeValue(value, (tagged) => {
+    return decodeValue(value, `${this.#where}: a stored value`, (tagged) => {
       this.#resolved++;
       if (tagged[TAG] === LIST) return this.list(tagged["e"] as ListEntry[]);
       if (tagged[TAG] === PIECE) return this.#piece(tagged["p"] as number);

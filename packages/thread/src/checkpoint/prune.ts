@@ -2,7 +2,7 @@ import type { SqlContext } from "../sql/context.ts";
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders, prepared } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
-import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { type CheckpointBody, parseBody } from "./checkpoint-body.ts";
 import { threadIdOf } from "./checkpoint-place.ts";
 import { deltaChannels, leansOnParent } from "./delta-channels.ts";
 import { keptAncestors } from "./kept-ancestors.ts";
@@ -10,7 +10,6 @@ import { CHECKPOINT_BYTES, lockLineage, PORTION, sumOf, sweepLineage, WRITE_BYTE
 import { partOf } from "./part-of.ts";
 import { checkPruneOptions } from "./prune-options.ts";
 import { keepForks, retag } from "./prune-tags.ts";
-import { parseJson } from "./serializer.ts";
 
 export interface PruneOptions {
   /** One thread, or all of them, one after the other. */
@@ -188,7 +187,7 @@ function keepAncestorsOfDeltas(rows: readonly Row[], kept: Set<number>): void {
 }
 
 function bodyOf({ body, checkpoint_id }: Row): CheckpointBody {
-  return bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+  return parseBody(body, `Checkpoint ${checkpoint_id}`);
 }
 
 function removal(dialect: Dialect, pk: number, rows: readonly Row[]): Statement[] {

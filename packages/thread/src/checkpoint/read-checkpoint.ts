@@ -8,7 +8,7 @@ import {
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import type { SqlValue, Statement } from "../sql/statement.ts";
-import { bodyFromJson, type CheckpointBody, toCheckpoint } from "./checkpoint-body.ts";
+import { type CheckpointBody, parseBody, toCheckpoint } from "./checkpoint-body.ts";
 import { decodeValue } from "./decode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { MissingPiece, type PieceDecoder } from "./piece-decoder.ts";
@@ -82,7 +82,7 @@ export function parseStored(row: CheckpointRow, writes: readonly WriteRow[]): St
   const where = describe(row);
   return {
     row,
-    body: bodyFromJson(parseJson(row.body, where)),
+    body: parseBody(row.body, where),
     writes: asGiven(writes).map(({ task_id, channel, value }) => ({
       task_id,
       channel,
@@ -146,7 +146,7 @@ export function toTuple({ row, body, writes, parentSends }: StoredCheckpoint, de
   const pendingWrites = writes.map(
     ({ task_id, channel, value }): CheckpointPendingWrite => [task_id, channel, decode(value)],
   );
-  const metadata = decodeValue(parseMetadata(row)) as CheckpointMetadata;
+  const metadata = decodeValue(parseMetadata(row), `${describe(row)}: its metadata`) as CheckpointMetadata;
   const tuple: CheckpointTuple = { config: configOf(row, row.checkpoint_id), checkpoint, metadata, pendingWrites };
   if (row.parent_id !== null) tuple.parentConfig = configOf(row, row.parent_id);
   return tuple;

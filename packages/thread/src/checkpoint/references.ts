@@ -1,3 +1,4 @@
+import { AppError } from "@cognition/contract";
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { ENTRIES_OF_LIST, LIST, type ListEntry } from "./list-entries.ts";
@@ -14,9 +15,17 @@ export interface ReferenceVisitor {
 const OF_MEMBERS = new Set<JsonValue | undefined>(["object", "null-prototype", "message", "document"]);
 
 /** Tells of every piece that an encoded value names. */
-export function visitReferences(json: JsonValue, visitor: ReferenceVisitor): void {
+export function visitReferences(json: JsonValue, visitor: ReferenceVisitor, where: string): void {
+  try {
+    visit(json, visitor);
+  } catch (cause) {
+    throw new AppError("corrupt_data", `${where} is not readable: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function visit(json: JsonValue, visitor: ReferenceVisitor): void {
   if (json === null || typeof json !== "object") return;
-  if (Array.isArray(json)) for (const member of json) visitReferences(member, visitor);
+  if (Array.isArray(json)) for (const member of json) visit(member, visitor);
   else if (json[TAG] === LIST || json[TAG] === ENTRIES_OF_LIST) visitEntries(json["e"] as ListEntry[], visitor);
   else if (json[TAG] === PIECE) visitor.piece(json["p"] as number);
   else if (OF_MEMBERS.has(json[TAG])) visitMembers(json["v"] as { [key: string]: JsonValue }, visitor);
@@ -28,7 +37,7 @@ function visitMembers(members: { [key: string]: JsonValue }, visitor: ReferenceV
     const member = members[key] as JsonValue;
     // The members of an error are under their own names as well.
     if (key === "own" && members[TAG] === "error") visitMembers(member as { [key: string]: JsonValue }, visitor);
-    else visitReferences(member, visitor);
+    else visit(member, visitor);
   }
 }
 
@@ -36,6 +45,6 @@ function visitEntries(entries: readonly ListEntry[], visitor: ReferenceVisitor):
   for (const entry of entries) {
     if (typeof entry === "number") visitor.piece(entry);
     else if (Array.isArray(entry)) visitor.run(entry[0], entry[1]);
-    else visitReferences(entry.v, visitor);
+    else visit(entry.v, visitor);
   }
 }

@@ -13,7 +13,7 @@ export function serialize(value: unknown, where: string): Uint8Array {
 }
 
 export function deserialize(bytes: Uint8Array, where: string): unknown {
-  return decodeValue(parseJson(bytes, where));
+  return decodeValue(parseJson(bytes, where), where);
 }
 
 export function toBytes(json: JsonValue): Uint8Array {

@@ -1,8 +1,8 @@
 import type { Item } from "@langchain/langgraph-checkpoint";
 import type { Selectable } from "kysely";
 import type { Tables } from "../sql/tables.ts";
+import { parseJson } from "./serializer.ts";
 import { decodeNamespace } from "./store-namespace.ts";
-import { decodeValue } from "./store-value.ts";
 
 export interface StoredItem extends Item {
   /** By the database's clock, as it stood before this read refreshed it; null if it stays. */
@@ -22,7 +22,7 @@ export function toItem(row: ItemRow): StoredItem {
   return {
     namespace: decodeNamespace(row.namespace),
     key: row.key,
-    value: decodeValue(row.value),
+    value: parseJson(row.value, `The memory item ${row.key} of ${row.namespace}`) as Record<string, unknown>,
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
     expiresAt: row.expires_at === null ? null : new Date(row.expires_at),

@@ -1,5 +1,6 @@
 import { AppError } from "@cognition/contract";
 import type { MatchCondition } from "@langchain/langgraph-checkpoint";
+import { parseJson } from "./serializer.ts";
 
 /**
  * A namespace is stored as the JSON text of its labels: no label can pose as two, whatever it contains, and
@@ -10,7 +11,7 @@ export function encodeNamespace(namespace: readonly string[]): string {
 }
 
 export function decodeNamespace(text: string): string[] {
-  return JSON.parse(text) as string[];
+  return parseJson(text, `The namespace ${text} of the memory store`) as string[];
 }
 
 /**

@@ -21,10 +21,6 @@ export function encodeValue(value: unknown, maxBytes: number): string {
   return text;
 }
 
-export function decodeValue(text: string): Record<string, unknown> {
-  return JSON.parse(text) as Record<string, unknown>;
-}
-
 export function checkSerializable(value: unknown, path: string): void {
   refuseUnserializable(value, path, []);
 }

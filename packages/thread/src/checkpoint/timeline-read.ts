@@ -4,7 +4,7 @@ import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
 import type { SqlValue, Statement, Tx } from "../sql/statement.ts";
 import type { TimelineEntry, TimelineMessage } from "../timeline-store.ts";
-import { bodyFromJson, type CheckpointBody } from "./checkpoint-body.ts";
+import { type CheckpointBody, parseBody } from "./checkpoint-body.ts";
 import { TAG } from "./encode.ts";
 import type { JsonValue } from "./json-value.ts";
 import { LIST } from "./list-entries.ts";
@@ -67,7 +67,7 @@ export function* readTimeline(db: Database, page: TimelinePage): Tx<TimelineEntr
   const [first] = rows;
   if (!first) return [];
   const { lineage } = first;
-  const bodies = rows.map(({ body, checkpoint_id }) => bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`)));
+  const bodies = rows.map(({ body, checkpoint_id }) => parseBody(body, `Checkpoint ${checkpoint_id}`));
   const numbers = yield* listNumbers(
     db,
     lineage,
@@ -172,7 +172,7 @@ export function* readMessagesAt(
   const [found] = yield [selectTimeline(db, { session_id, limit: 1, checkpoint_ids: [checkpoint_id] })];
   const row = (found?.rows ?? [])[0] as unknown as Row | undefined;
   if (!row) throw new AppError("checkpoint_not_found", `Session ${session_id} has no checkpoint ${checkpoint_id}`);
-  const { channels, ts } = bodyFromJson(parseJson(row.body, `Checkpoint ${checkpoint_id}`));
+  const { channels, ts } = parseBody(row.body, `Checkpoint ${checkpoint_id}`);
   const list = channels[MESSAGES]?.[1];
   const decoder = new PieceDecoder(db, row.lineage, `Session ${session_id}`);
   if (list !== undefined) yield* decoder.fetching([list]);

@@ -1,10 +1,9 @@
 import { AppError, type Session } from "@cognition/contract";
-import { bodyFromJson } from "../checkpoint/checkpoint-body.ts";
+import { parseBody } from "../checkpoint/checkpoint-body.ts";
 import { copyThreadBody } from "../checkpoint/copy-thread.ts";
 import { findCheckpoint } from "../checkpoint/fork-checkpoint.ts";
 import { listNumbers } from "../checkpoint/list-pieces.ts";
 import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
-import { parseJson } from "../checkpoint/serializer.ts";
 import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { Fork } from "../timeline-store.ts";
 import type { SqlContext } from "./context.ts";
@@ -28,7 +27,7 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
     throw new AppError("checkpoint_not_found", message);
   }
   const { body } = yield* findCheckpoint(db, source.pk, checkpoint_id);
-  const { channels } = bodyFromJson(parseJson(body, `Checkpoint ${checkpoint_id}`));
+  const { channels } = parseBody(body, `Checkpoint ${checkpoint_id}`);
   const [numbers] = yield* listNumbers(db, source.lineage ?? source.pk, [channels[MESSAGES]?.[1]]);
   const [id, thread_id, created_at] = [fork.id ?? newId(), newId(), now()];
   if (fork.id !== undefined) yield* refuseTaken(ctx, id);

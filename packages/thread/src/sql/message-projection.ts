@@ -1,5 +1,5 @@
 import type { Message } from "@cognition/contract";
-import { bodyFromJson } from "../checkpoint/checkpoint-body.ts";
+import { parseBody } from "../checkpoint/checkpoint-body.ts";
 import type { JsonValue } from "../checkpoint/json-value.ts";
 import { addedTo, type ListEntry } from "../checkpoint/list-entries.ts";
 import { type MessageFields, messageFieldsOf, messageIdOf } from "../checkpoint/message-fields.ts";
@@ -93,7 +93,7 @@ function* readAncestry({ db }: SqlContext, thread: number, head: string): Tx<Ste
     },
   ];
   return (found?.rows ?? []).map((row) => {
-    const { ts, channels } = bodyFromJson(parseJson(row["body"] as Uint8Array, `Checkpoint ${row["checkpoint_id"]}`));
+    const { ts, channels } = parseBody(row["body"] as Uint8Array, `Checkpoint ${row["checkpoint_id"]}`);
     const { run_id } = JSON.parse(row["metadata"] as string) as { run_id?: string };
     return {
       checkpoint_id: row["checkpoint_id"] as string,

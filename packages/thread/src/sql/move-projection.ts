@@ -1,11 +1,10 @@
 import type { Channels } from "../checkpoint/checkpoint-body.ts";
-import { bodyFromJson } from "../checkpoint/checkpoint-body.ts";
+import { parseBody } from "../checkpoint/checkpoint-body.ts";
 import { findCheckpoint } from "../checkpoint/fork-checkpoint.ts";
 import { listNumbers } from "../checkpoint/list-pieces.ts";
 import { messageIdOf } from "../checkpoint/message-fields.ts";
 import { PieceDecoder } from "../checkpoint/piece-decoder.ts";
 import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
-import { parseJson } from "../checkpoint/serializer.ts";
 import { asList } from "../checkpoint/timeline-read.ts";
 import type { Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
@@ -44,7 +43,7 @@ function* inherits({ db }: SqlContext, session_id: string): Tx<boolean> {
 function* countAt({ db }: SqlContext, { thread, lineage, to }: Move): Tx<number> {
   if (to === null) return 0;
   const { body } = yield* findCheckpoint(db, thread, to);
-  const [numbers] = yield* listNumbers(db, lineage, [bodyFromJson(parseJson(body, to)).channels[MESSAGES]?.[1]]);
+  const [numbers] = yield* listNumbers(db, lineage, [parseBody(body, to).channels[MESSAGES]?.[1]]);
   return numbers?.length ?? 0;
 }
 
@@ -54,7 +53,7 @@ function* moveTail(ctx: SqlContext, { session_id, thread, lineage, from, to, way
   const lists = [];
   for (const id of [way.common, from, to]) {
     const { body } = yield* findCheckpoint(db, thread, id);
-    const { channels }: { channels: Channels } = bodyFromJson(parseJson(body, `Checkpoint ${id}`));
+    const { channels }: { channels: Channels } = parseBody(body, `Checkpoint ${id}`);
     lists.push(channels[MESSAGES]?.[1]);
   }
   const [common, before, after] = yield* listNumbers(db, lineage, lists);
