@@ -166,6 +166,15 @@ export function checkpointPruneContract(open: OpenStorage): void {
       await expectParentsExist(saver, thread_id);
     });
 
+    test("keeps what is of the very time that was named", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const points = [await put(saver, "t", { n: 0 })];
+      for (const n of [1, 2]) points.push(await put(saver, points.at(-1) as Point, { n }));
+      const [, middle] = points as [Point, Point, Point];
+      await saver.prune({ thread_id: "t", before: new Date(middle.checkpoint.ts) });
+      expect(await listed(saver, threadConfig("t"))).toContain(middle.checkpoint.id);
+    });
+
     test("keeps what a subgraph has done, though it was stored before what it is part of", async ({
       storage,
       second,
