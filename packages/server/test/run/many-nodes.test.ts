@@ -83,6 +83,24 @@ async function untilListening(url: string, nodes: number, but: readonly number[]
   }
 }
 
+/** Nobody writes to any thread until they are unlocked. */
+async function lockThreads(url: string) {
+  const [client, looker] = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+  await Promise.all([client.connect(), looker.connect()]);
+  await client.query("begin; select pk from threads for update");
+  const waiting = `select count(*)::int as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  const unlock = async () => {
+    await client.query("commit");
+    await Promise.all([client.end(), looker.end()]);
+  };
+  return {
+    unlock,
+    untilWaiting: (count: number) =>
+      until(`${count} who wait`, async () => (await looker.query(waiting)).rows[0].n >= count || undefined),
+  };
+}
+
 async function abortFromElsewhere(owner: Node, other: Node): Promise<void> {
   const { session_id, run_id } = await send(owner);
   await until("the run to begin", statusOf(owner.storage, run_id, "running"));
@@ -123,6 +141,43 @@ describe("nodes on one PostgreSQL", () => {
     await until("the run to end elsewhere", statusOf(nodes[0].storage, run_id, "succeeded"));
     expect(await nodes[0].storage.getRun(run_id)).toMatchObject({ attempt: 2 });
     expect(owners).toEqual([owner, 1 - owner]);
+  });
+
+  it.each([
+    ["at a step", { drain: NEVER_MS, as: "queued" }],
+    ["in a hurry", { drain: 0, as: "queued" }],
+    ["to ask a human", { drain: null, as: "waiting_for_approval" }],
+  ])("what a run has on its way to the storage is stored before its node lets go of it %s", async (_how, leaves) => {
+    const { url } = await database();
+    const asking = Promise.withResolvers<RunResult>();
+    const begun = Promise.withResolvers<RunWork>();
+    const { storage, engine } = await startNode(url, (work) => {
+      begun.resolve(work);
+      const hurried = { ...work, drain: new AbortController().signal };
+      return Promise.race([asking.promise, endless(leaves.drain === 0 ? hurried : work)]);
+    });
+    const { session_id, run_id } = await send({ storage, engine });
+    const { log } = await begun.promise;
+    const saver = await storage.getCheckpointer();
+    const flushing = Promise.withResolvers<true>();
+    const flush = saver.flush.bind(saver);
+    saver.flush = (...of) => {
+      flushing.resolve(true);
+      return flush(...of);
+    };
+    const thread = await lockThreads(url);
+    log.emit("custom", { n: 1 });
+    await thread.untilWaiting(1);
+    log.emit("custom", { n: 2 }); // its turn comes after the first
+    const ask = () => asking.resolve({ outcome: "waiting", interrupts: [] });
+    const drained = leaves.drain === null ? ask() : engine.drain(leaves.drain);
+    // Who does not wait for what is on its way would be the next in line for the thread.
+    await Promise.race([flushing.promise, thread.untilWaiting(2)]);
+    await thread.unlock();
+    await drained;
+    await until("the run to be let go of", statusOf(storage, run_id, leaves.as));
+    const { events } = await storage.readEvents({ session_id, types: ["custom"] });
+    expect(events).toMatchObject([{ data: { n: 1 } }, { data: { n: 2 } }]);
   });
 
   it("a scope with a long line of runs does not make another one wait for its end", async () => {

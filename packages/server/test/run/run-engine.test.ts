@@ -291,7 +291,8 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect(await storage.requestAbort(session_id)).toEqual({ ended: [], marked: [run.id] });
     asking.resolve();
     await eventsUntilDone(storage, session_id);
-    expect(await storage.getRun(run.id)).toMatchObject({ status: "aborted" });
+    // At once, and not when its lease has run out.
+    expect(await storage.getRun(run.id)).toMatchObject({ status: "aborted", attempt: 1 });
     expect(await storage.getSession(session_id)).toMatchObject({ status: "active" });
     expect(settled).toEqual(["aborted"]);
   });

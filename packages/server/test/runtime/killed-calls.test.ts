@@ -36,8 +36,11 @@ const configOf = (url: string) => `models:
   key_hosts: {TEST_KEY: ["127.0.0.1"]}
 `;
 
-/** A node is killed while so many tools hang; the one that comes after it works on nothing until it is started. */
-async function killDuring(hanging: number, ...answers: (readonly Call[])[]): Promise<Killed> {
+/** A node is killed while so many tools hang and so many have ended; the one that comes after it works on nothing until it is started. */
+async function killDuring(
+  [hanging, over]: [hanging: number, over: number],
+  ...answers: (readonly Call[])[]
+): Promise<Killed> {
   const dir = createTempDir();
   const server = await openScriptedServer();
   server.script(...answers.map((called) => callsTogether(...called)), says("Done"));
@@ -70,7 +73,8 @@ async function killDuring(hanging: number, ...answers: (readonly Call[])[]): Pro
   const ended = once(child, "exit");
   onTestFinished(() => void child.kill("SIGKILL"));
   const begun = () => (existsSync(at("work/begun")) ? readFileSync(at("work/begun"), "utf8").length : 0);
-  await until(() => begun() === hanging, WITHIN_MS);
+  const ends = async () => (await storage.readEvents({ session_id: session.id, types: ["tool_result"] })).events.length;
+  await until(async () => begun() === hanging && (await ends()) === over, WITHIN_MS);
   child.kill("SIGKILL");
   await ended;
   return { ...started, run_id };
@@ -96,7 +100,7 @@ it(
   TIMEOUT,
   async () => {
     const killed = await killDuring(
-      2,
+      [2, 2],
       [["c1", "charge"], ["c2", "hang"], task("t1")],
       [
         ["c3", "hang"],
@@ -122,7 +126,7 @@ it(
   TIMEOUT,
   async () => {
     const killed = await killDuring(
-      2,
+      [2, 2],
       [["c1", "charge"], ["c2", "hang"], task("t1")],
       [
         ["c3", "hang"],
@@ -148,7 +152,7 @@ it(
   "one that a human is asked about has the human's answer, and is unknown if the run is aborted instead",
   TIMEOUT,
   async () => {
-    const scenes = await Promise.all([0, 1].map(() => killDuring(1, [["c1", "hang_ask"]])));
+    const scenes = await Promise.all([0, 1].map(() => killDuring([1, 0], [["c1", "hang_ask"]])));
     for (const [n, killed] of scenes.entries()) {
       killed.runtime.engine.start();
       const asked = await eventsOf(killed, killed.run_id);

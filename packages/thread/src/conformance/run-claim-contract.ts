@@ -1,7 +1,9 @@
 import { MAX_LEASE_MS } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
+import { LEASE } from "../checkpoint/lease.ts";
 import type { ClaimedRun, Lease } from "../run-store.ts";
 import type { Storage } from "../storage.ts";
+import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, FULL_SESSION, LEASE_MS, NO_TIME, runSessionOf, startRun, token } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
@@ -167,6 +169,17 @@ export function runClaimContract(open: OpenStorage): void {
         [5, 0],
         [6, 1],
       ]);
+    });
+
+    test("a checkpoint is progress: what was cut off before it counts no more", async ({ storage }) => {
+      const { thread_id } = await startRun(storage).then(({ lease }) => storage.releaseRun(lease).then(() => lease));
+      const saver = await storage.getCheckpointer();
+      await claim(storage, { lease_ms: NO_TIME });
+      const stalled = await claim(storage, { lease_ms: NO_TIME });
+      expect(stalled.stalled_attempts).toBe(1);
+      await put(saver, thread_id, { n: 1 }, { configurable: { [LEASE]: { ...stalled } } });
+      expect(await claim(storage, { lease_ms: NO_TIME })).toMatchObject({ stalled_attempts: 0 });
+      expect(await claim(storage)).toMatchObject({ stalled_attempts: 1 });
     });
 
     test(`${THREADS * RUNS_EACH} runs over ${THREADS} threads, ${WORKERS} workers: each once, in order, never two on a thread`, async (fixture) => {
