@@ -157,8 +157,9 @@ export function journalContract(open: OpenStorage): void {
       await storage.beginToolCall(intent());
       await storage.finishToolCall(key, lease, end);
       await storage.finishToolCall(key, lease, end);
-      const other = storage.finishToolCall(key, lease, { outcome: "error", result: null });
-      await expect(other).rejects.toMatchObject({ code: "tool_call_ended" });
+      for (const other of [{ outcome: "error", result: null } as const, { ...end, result: { a: [2] } }]) {
+        await expect(storage.finishToolCall(key, lease, other)).rejects.toMatchObject({ code: "tool_call_ended" });
+      }
       await expect(storage.withdrawToolCall(key, lease)).rejects.toMatchObject({ code: "tool_call_ended" });
       expect(await storage.listToolCalls(lease.run_id)).toMatchObject([{ status: "ok", result: { a: [1] } }]);
     });
