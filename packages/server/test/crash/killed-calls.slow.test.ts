@@ -9,10 +9,10 @@ import { createTempDir } from "../../../../testing/temp-dir.ts";
 import { compose } from "../../src/compose.ts";
 import { loadConfig } from "../../src/config.ts";
 import { openScriptedServer } from "../model/scripted-server.ts";
+import { type Call, callsTogether, says } from "../runtime/scripted-provider.ts";
+import { answer, dataOf, eventsOf, type Started, send } from "../runtime/started-runtime.ts";
+import { stillValid, wrongToolEvents } from "../runtime/tool-events.ts";
 import { until } from "../sandbox/wait-for.ts";
-import { type Call, callsTogether, says } from "./scripted-provider.ts";
-import { answer, dataOf, eventsOf, type Started, send } from "./started-runtime.ts";
-import { stillValid, wrongToolEvents } from "./tool-events.ts";
 
 const WITHIN_MS = 60_000;
 
@@ -66,7 +66,7 @@ async function killDuring(
   const session = await storage.createSession({ workspace_path: "work" });
   const started = { storage, runtime, session, root: dir.path, folder: at("work"), errors };
   const run_id = await send(started, "Go");
-  const program = join(import.meta.dirname, "children/run-node.ts");
+  const program = join(import.meta.dirname, "../runtime/children/run-node.ts");
   const flags = ["--conditions=cognition-source", "--disable-warning=ExperimentalWarning"];
   const args = [...flags, program, uri, dir.path, JSON.stringify(env)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
