@@ -60,16 +60,22 @@ export function createStreams(parts: StreamParts): Streams {
   const openStream = async (request: TransportRequest) =>
     asStream(await transport.send({ ...request, withinMs: parts.idleMs }));
 
-  /** The header says that something was seen before: the server then tells what it replays. */
-  async function getStream(path: string, after: number | undefined, first: FollowEventsOptions) {
-    const seen = after !== undefined && after !== first.after;
+  /** The header says that the stream was lost: the server then tells that it is there again, and what it replays. */
+  async function getStream(path: string, after: number | undefined, wasLost: boolean, options: FollowEventsOptions) {
+    const goesOn = wasLost && after !== undefined;
     return openStream({
       method: "GET",
       path,
-      query: { after: seen ? undefined : after, type: first.types },
-      headers: { ...STREAM, ...(seen && { "Last-Event-ID": String(after) }) },
-      signal: first.signal,
+      query: { after: goesOn ? undefined : after, type: options.types },
+      headers: { ...STREAM, ...(goesOn && { "Last-Event-ID": String(after) }) },
+      signal: options.signal,
     });
+  }
+
+  /** Asked once for each connection: every time but the first, there was one, or should have been. */
+  function streamAt(path: string, options: FollowEventsOptions) {
+    let asked = 0;
+    return (after: number | undefined) => getStream(path, after, asked++ > 0, options);
   }
 
   /**
@@ -87,7 +93,7 @@ export function createStreams(parts: StreamParts): Streams {
       ...options,
       async connect(after, run_id) {
         if (run_id !== undefined && after !== undefined) {
-          return getStream(runPath(session_id, run_id), after, { signal: options.signal });
+          return getStream(runPath(session_id, run_id), after, true, { signal: options.signal });
         }
         return openStream({ method: "POST", path, body: JSON.stringify(body), headers, signal: options.signal });
       },
@@ -116,20 +122,21 @@ export function createStreams(parts: StreamParts): Streams {
     },
     resumeAndFollow: (session_id, body = {}, options = {}) =>
       runByPost(fillPath(ROUTE_TABLE.resumeSession[1], [session_id]), session_id, body, options),
-    followRun: (session_id, run_id, options = {}) =>
-      createRunStream({
+    followRun: (session_id, run_id, options = {}) => {
+      const connect = streamAt(runPath(session_id, run_id), options);
+      return createRunStream({
         ...parts,
         ...options,
         run_id,
-        connect: (after = 0) =>
-          getStream(runPath(session_id, run_id), after, { ...options, after: options.after ?? 0 }),
+        connect: (after = 0) => connect(after),
         isOpen: ({ id }) => isOpen(transport, { session_id, run_id, id, signal: options.signal }),
-      }),
+      });
+    },
     followEvents: (session_id, options = {}) =>
       follow({
         ...parts,
         ...options,
-        connect: (after) => getStream(fillPath(ROUTE_TABLE.listEvents[1], [session_id]), after, options),
+        connect: streamAt(fillPath(ROUTE_TABLE.listEvents[1], [session_id]), options),
         isLast: () => false,
       }),
   };

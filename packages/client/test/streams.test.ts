@@ -141,6 +141,15 @@ describe("followEvents", () => {
     expect(server.requests[0]?.url).toBe(`/sessions/${SESSION}/events?after=0`);
   });
 
+  test("whoever was cut off before anything new came is told when the stream is there again", async () => {
+    server.cut = (answer) => (answer === 1 ? 0 : undefined);
+    const reconnects: unknown[] = [];
+    const onReconnect = (about: unknown) => reconnects.push(about);
+    for await (const _ of client.followEvents(SESSION, { after: 2, onReconnect })) break;
+    for await (const _ of client.followEvents(SESSION, { after: 2, onReconnect })) break;
+    expect(reconnects).toEqual([{ last_event_id: 2, replayed: 3, folded: false }]);
+  });
+
   test("asks for the types it is told", async () => {
     for await (const _ of client.followEvents(SESSION, { after: 0, types: ["token", "done"] })) break;
     expect(server.requests[0]?.url).toBe(`/sessions/${SESSION}/events?after=0&type=token&type=done`);
