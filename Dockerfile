@@ -14,7 +14,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY --from=build /app/packages packages
 # Without them: those of the workspace are Node itself, for machines that have none, and this image has it.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
-  && rm -rf packages/*/src packages/*/scripts packages/*/*.tsbuildinfo
+  && rm -rf packages/*/src packages/*/scripts packages/*/page/*.ts packages/*/*.tsbuildinfo
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \

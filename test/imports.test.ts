@@ -8,7 +8,7 @@ import { parseModule } from "../testing/read-imports.ts";
 const root = join(import.meta.dirname, "..");
 
 describe("imports of the packages", () => {
-  const files = globSync("packages/*/src/**/*.{ts,mts,cts,tsx,js,mjs}", { cwd: root }).map((file) =>
+  const files = globSync("packages/*/{src,page}/**/*.{ts,mts,cts,tsx,js,mjs}", { cwd: root }).map((file) =>
     file.replaceAll(sep, "/"),
   );
 
@@ -109,6 +109,10 @@ describe("each rule fails on", () => {
     ["server/src/run/a.ts", `import "../webhook/outbox.ts";`, "webhook/ is joined in compose.ts"],
     ["server/src/tool/a.ts", `import "../sandbox/docker/docker.ts";`, "import its port sandbox/sandbox.ts"],
     ["server/src/run/a.ts", `import "../compose.ts";`, "only main.ts and index.ts import compose.ts"],
+    ["cli/page/a.ts", `import "node:fs";`, "cli/page may import no dependency"],
+    ["cli/page/a.ts", `import "@cognition/server";`, "cli/page may import contract, client"],
+    ["cli/page/a.ts", `import "../src/a.ts";`, "leaves packages/cli/page/"],
+    ["cli/src/a.ts", `import "../page/a.ts";`, "leaves packages/cli/src/"],
     ["thread/src/a.ts", "const a = await import(name);", "must be a plain string"],
     ["thread/src/a.ts", `import "/etc/a.js";`, "must be a plain string"],
     ["thread/src/a.ts", `import "#a";`, "must be a plain string"],
@@ -136,6 +140,7 @@ describe("the rules allow", () => {
     ["server/src/tool/a.ts", `import type { Sandbox } from "../sandbox/sandbox.ts";`],
     ["server/src/tool/a.ts", `import { Client } from "@modelcontextprotocol/sdk/client/index.js";`],
     ["server/src/tool/load-tool-module.ts", "const a = await import(name);"],
+    ["cli/page/a.ts", `import "./b.ts";\nimport "@cognition/client";\nimport type { A } from "@cognition/contract";`],
     [
       "cli/src/a.ts",
       `import "@cognition/client";\nimport "@cognition/server";\nimport "@cognition/thread/conformance";`,

@@ -4,7 +4,9 @@ import { existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileS
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openBrowser } from "../testing/browser.ts";
 import { createTempDir } from "../testing/temp-dir.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -124,6 +126,26 @@ describe("the packed packages", () => {
     }
   });
 
+  test("npx cognition serves the chat page, with every module of it", async () => {
+    const server = spawn(process.execPath, [...npx("cognition"), "serve", "--port", "0", "--ready-fd", "3"], {
+      cwd: dir.path,
+      env: cleanEnvironment(),
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+    });
+    const ended = once(server, "exit");
+    const found = await openBrowser();
+    try {
+      const [line] = await once(server.stdio[3] as Readable, "data");
+      const { url } = JSON.parse(String(line));
+      await expectModules(`${url}/page/app/main.js`);
+      if (!("missing" in found)) await expectAnswer(found, url);
+    } finally {
+      if (!("missing" in found)) await found.close();
+      server.kill("SIGTERM");
+      expect(await ended).toEqual([0, null]);
+    }
+  });
+
   test("npx cognition chat works in an empty folder", () => {
     const folder = join(dir.path, "project");
     mkdirSync(folder);
@@ -133,6 +155,33 @@ describe("the packed packages", () => {
     expect(output).toContain("write_file");
   });
 });
+
+/** Follows every import as a browser would. */
+async function expectModules(first: string): Promise<void> {
+  const wanted = new Set([first]);
+  for (const address of wanted) {
+    const response = await fetch(address);
+    expect([address, response.status, response.headers.get("Content-Type")]).toEqual([
+      address,
+      200,
+      "text/javascript; charset=utf-8",
+    ]);
+    for (const [, specifier = ""] of (await response.text()).matchAll(/\b(?:from|import) "([^"]+)"/g)) {
+      expect(specifier).toMatch(/^\.\.?\//);
+      wanted.add(new URL(specifier, address).href);
+    }
+  }
+  expect(wanted.size).toBeGreaterThan(15);
+}
+
+async function expectAnswer(browser: Browser, url: string): Promise<void> {
+  const page = await browser.newPage();
+  await page.goto(url);
+  await page.waitForSelector("#agents:not([hidden])");
+  await page.fill("#text", "Say hello");
+  await page.press("#text", "Enter");
+  await expect.poll(() => page.locator(".assistant").allTextContents()).toEqual([expect.stringMatching(/hello/i)]);
+}
 
 /** Peers, and the graph engine, at the versions that the package is developed with; npm alone would take the newest. */
 function peers(): string[] {

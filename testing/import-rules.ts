@@ -10,10 +10,11 @@ const PACKAGES: Record<string, readonly string[]> = {
   server: ["contract", "thread"],
   console: ["client"],
   cli: ["contract", "thread", "server", "client"],
+  "cli/page": ["contract", "client"],
 };
 
-/** Packages whose every other import is listed here too, because they also run in browsers. */
-const EXTERNALS: Record<string, readonly string[]> = { contract: ["zod"], client: [] };
+/** What also runs in browsers: every other import is listed here too. */
+const EXTERNALS: Record<string, readonly string[]> = { contract: ["zod"], client: [], "cli/page": [] };
 
 /** Dependencies that belong behind a port: the only folders that may import them. */
 const CONFINED: readonly { readonly names: RegExp; readonly folders: readonly string[] }[] = [
@@ -76,7 +77,7 @@ function resolveTarget(file: string, specifier: string | undefined): Target {
 }
 
 function checkTarget(file: string, target: Target): string | undefined {
-  const owner = file.split("/")[1] ?? "";
+  const owner = ownerOf(file);
   switch (target.type) {
     case "unknown":
       return "the name must be a plain string of a package or a relative file, or no rule can be checked";
@@ -89,8 +90,14 @@ function checkTarget(file: string, target: Target): string | undefined {
   }
 }
 
+/** The package, or the part of it that is for browsers and not for Node. */
+function ownerOf(file: string): string {
+  const [, name = "", folder] = file.split("/");
+  return folder === "page" ? `${name}/page` : name;
+}
+
 function checkFile(file: string, owner: string, path: string): string | undefined {
-  const source = `packages/${owner}/src/`;
+  const source = owner.endsWith("/page") ? `packages/${owner}/` : `packages/${owner}/src/`;
   if (!path.startsWith(source)) return `leaves ${source}: import another package by its name`;
   return owner === "server" ? checkServer(file.slice(source.length), path.slice(source.length)) : undefined;
 }

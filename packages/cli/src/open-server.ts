@@ -10,6 +10,7 @@ import { type Config, storageSettings } from "@cognition/server/operator";
 import { openStorage } from "@cognition/thread";
 import type { Context } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
+import { loadPage } from "./load-page.ts";
 
 export interface OpenServer {
   readonly url: string;
@@ -42,6 +43,7 @@ export async function openServer(
       ...(state_database && { state_database }),
       log,
       telemetry,
+      page: loadPage,
       onError: (error, run_id) => log.error({ error, ...(run_id !== "" && { run_id }) }, "something failed"),
     });
     return {

@@ -28,10 +28,11 @@ describe("serve", () => {
     const { url, seen, until } = await serve();
     await until(/Ctrl-C stops it/);
     const lines = seen().trimEnd().split("\n");
-    expect(lines.length).toBeLessThan(13);
+    expect(lines.length).toBeLessThan(14);
     expect(lines[0]).toMatch(/^Cognition \d+\.\d+\.\d+ on http:\/\/127\.0\.0\.1:\d+$/);
     expect(seen()).toContain(`storage  sqlite, ${dir.path}/.cognition/state.db`);
     expect(seen()).toContain(`${url}/docs`);
+    expect(seen()).toContain(`open ${url} in a browser`);
     expect(seen()).toMatch(/missing for production: PostgreSQL .*; a sandbox .*; a model .*; authentication/);
   });
 

@@ -20,6 +20,7 @@ import { createRequestMetrics } from "./http/guard/request-metrics.ts";
 import type { Authenticate, Guard } from "./http/guard.ts";
 import { createNodeApp, type NodeApp } from "./http/node-app.ts";
 import { openAccess } from "./http/open-access.ts";
+import type { LoadPage } from "./http/page.ts";
 import { createRegistryHandlers } from "./http/registry-handlers.ts";
 import { metricRoutes } from "./http/routes/metrics.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
@@ -69,6 +70,8 @@ export interface ComposeOptions {
   /** In place of what the configuration says of who asks and what every request passes; see `http/guard.ts`. */
   authenticate?: Authenticate;
   guards?: readonly Guard[];
+  /** What browsers are shown at `/`, unless the configuration says not to. */
+  page?: LoadPage;
   /** Where requests are logged; nowhere by default. */
   log?: RequestLogger;
   /** Whose metrics and traces these are; its maker closes it. By default the configuration's own. */
@@ -266,6 +269,7 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
     authenticate: options.authenticate ?? access.authenticate,
     recheck_ms: config.auth.recheck_interval * 1000,
     clientAddress: access.clientAddress,
+    ...(options.page && config.server.page && { page: options.page }),
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
     ...(options.check_replies && { check_replies: true }),
     onError: (error) => options.onError(error, ""),

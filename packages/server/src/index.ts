@@ -1,6 +1,7 @@
 export { type ComposeOptions, compose, type Runtime } from "./compose.ts";
 export type { Config } from "./config/config-schema.ts";
 export { defaultConfig } from "./config.ts";
+export type { LoadPage, PageFile } from "./http/page.ts";
 export { type RunningServer, type StartServerOptions, startServer } from "./main.ts";
 export type { RunEngine, Submission } from "./run/run-engine.ts";
 export type { RunInput } from "./run/run-input.ts";

@@ -33,6 +33,7 @@ export async function greeting(
     ...(isNew ? [`  folder   ${config.workspace.root}, which was not there and was made`] : []),
     `  sandbox  ${backend}${isolated ? "" : ": commands run as you"}`,
     `  model    ${offline ? "offline, for trying things out" : `${model} (${provider.id})`}`,
+    ...(config.server.page ? [`  chat     open ${url} in a browser`] : []),
     `  docs     ${url}/docs`,
     ...(config.auth.mode === "api_key" ? [`  a key    ${commandName(env)} keys create <name>`] : []),
     `  try      curl -X POST${who.headers} ${url}/sessions -d '{"title": "Hello"}'`,

@@ -16,6 +16,7 @@ import {
 } from "./guard.ts";
 import type { Call, Handlers } from "./handler.ts";
 import { type Idempotency, requestHash } from "./idempotency.ts";
+import { type AnswerPage, asksForHtml } from "./page.ts";
 import { parseRequest } from "./parse-request.ts";
 import { isFault, problemResponse } from "./problem.ts";
 import { type JsonReply, jsonResponse, toJsonReply } from "./reply.ts";
@@ -33,6 +34,8 @@ export interface AppOptions {
   readonly recheck_ms?: number;
   readonly scoping?: Scoping;
   readonly guards?: readonly Guard[];
+  /** What browsers are shown beside the API. */
+  readonly page?: AnswerPage;
   /** Without it, whoever holds the other end of the socket. */
   readonly clientAddress?: ClientAddress;
   readonly max_body_bytes?: number;
@@ -110,7 +113,7 @@ async function ask(
 
 async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequest): Promise<Response> {
   const { route: name, headers } = arrived;
-  if (name === undefined) return refuse(arrived);
+  if (name === undefined) return (await options.page?.(arrived)) ?? refuse(arrived);
   const { authenticate = authenticateNobody, recheck_ms: every_ms = RECHECK_MS } = options;
   const caller = await callerOf(authenticate, name, headers);
   const scoping = options.scoping ?? { enabled: false, keys: [] };
@@ -189,9 +192,9 @@ function once(
   });
 }
 
-/** No route fits, or none for this method. A person who opens the address in a browser is shown what there is. */
+/** No route fits, or none for this method. A person who opens the address of a server without a page is shown what there is. */
 function refuse({ method, url, headers }: ArrivedRequest): Response {
-  if (url.pathname === "/" && method === "GET" && headers.get("Accept")?.includes("text/html")) {
+  if (url.pathname === "/" && method === "GET" && asksForHtml(headers)) {
     return new Response(null, { status: 302, headers: { Location: "/docs" } });
   }
   const allow = methodsAt(url.pathname);

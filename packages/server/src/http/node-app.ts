@@ -5,6 +5,7 @@ import type { Authenticate, Guard } from "./guard.ts";
 import type { Handlers } from "./handler.ts";
 import { createHandlers, type HandlerParts } from "./handlers.ts";
 import { createIdempotency } from "./idempotency.ts";
+import { createPage, type LoadPage } from "./page.ts";
 import type { Scoping } from "./scope.ts";
 import { createStreams, type Streams } from "./streams.ts";
 
@@ -17,6 +18,7 @@ export interface NodeAppOptions {
   readonly authenticate?: Authenticate;
   readonly recheck_ms?: number;
   readonly guards?: readonly Guard[];
+  readonly page?: LoadPage;
   readonly clientAddress?: ClientAddress;
   readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
   readonly max_body_bytes?: number;
@@ -38,7 +40,7 @@ const STALL_MS = 30_000;
 const WAIT_MS = 50_000;
 
 export function createNodeApp(options: NodeAppOptions): NodeApp {
-  const { parts, scoping, authenticate, guards, clientAddress, sse } = options;
+  const { parts, scoping, authenticate, guards, page, clientAddress, sse } = options;
   const { recheck_ms, max_body_bytes, check_replies } = options;
   const shutdown = new AbortController();
   const idempotency = createIdempotency(parts.storage);
@@ -56,6 +58,7 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     ...(authenticate && { authenticate }),
     ...(recheck_ms !== undefined && { recheck_ms }),
     ...(guards && { guards }),
+    ...(page && { page: createPage(page) }),
     ...(clientAddress && { clientAddress }),
     ...(max_body_bytes !== undefined && { max_body_bytes }),
     ...(check_replies && { check_replies }),

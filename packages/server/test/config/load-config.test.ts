@@ -204,7 +204,7 @@ describe("in a file", () => {
       "an unknown key",
       "server:\n  prot: 1\n",
       2,
-      "unknown key server.prot; valid are host, port, hosts, trusted_proxies, body_limit, header_limit. Did you mean port?",
+      "unknown key server.prot; valid are host, port, hosts, trusted_proxies, body_limit, header_limit, page. Did you mean port?",
     ],
     ["a value of another type", 'server:\n  port: "8000"\n', 2, "server.port must be a whole number from 0 to 65535"],
     ["a value out of range", "server:\n\n  port: 70000\n", 3, "server.port must be a whole number from 0 to 65535"],

@@ -37,6 +37,10 @@ export const ServerSection = section({
   header_limit: option(wholeNumber(4096, MIB).default(16 * 1024), {
     description: "Bytes that the headers of a request may have, all together.",
   }),
+  page: option(onOff().default(true), {
+    description:
+      "A page to chat on, at `/`, for whoever opens the address in a browser; without it they are led to `/docs`.",
+  }),
 });
 
 export const WorkspaceSection = section({

@@ -16,7 +16,7 @@ interface Seen {
 
 /**
  * One line for each request, when its answer begins. The path without the query, and no header: neither may hold a secret
- * that is none of the log's business. Probes are logged at debug, or they would be most of the log.
+ * that is none of the log's business. Probes and the files of a page are logged at debug, or they would be most of the log.
  */
 export function createRequestLog({ log, now }: { log: RequestLogger; now: () => number }): Guard {
   // By the URL, which is one object from the arrival of a request to its answer.
@@ -35,12 +35,14 @@ export function createRequestLog({ log, now }: { log: RequestLogger; now: () => 
       const { at, scope } = seen.get(url) ?? { at: now() };
       const duration_ms = Math.round((now() - at) * 100) / 100;
       const line = { request_id, method, path: url.pathname, route, status, duration_ms, scope, remote_address };
-      log[levelOf(status, route !== undefined && PUBLIC_ROUTES.has(route))](line, "request");
+      // What is no route and yet was answered is a file of the page.
+      const isPublic = route === undefined ? status < 400 : PUBLIC_ROUTES.has(route);
+      log[levelOf(status, isPublic)](line, "request");
     },
   };
 }
 
-function levelOf(status: number, isProbe: boolean): "debug" | "info" | "error" {
+function levelOf(status: number, isPublic: boolean): "debug" | "info" | "error" {
   if (status >= 500) return "error";
-  return isProbe ? "debug" : "info";
+  return isPublic ? "debug" : "info";
 }

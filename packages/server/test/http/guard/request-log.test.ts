@@ -41,12 +41,13 @@ describe("the log of requests", () => {
     ]);
   });
 
-  it("tells failures of the server loudly and probes only when asked", () => {
+  it("tells failures of the server loudly, and probes and files of a page only when asked", () => {
     const { lines, log } = createLines();
     const guard = createRequestLog({ log, now: () => 0 });
     guard.after?.(anArrival({}, { route: "getHealth" }), new Response());
     guard.after?.(anArrival({}, { route: "getHealth" }), new Response(null, { status: 503 }));
     guard.after?.(anArrival({}, { route: undefined }), new Response(null, { status: 404 }));
+    guard.after?.(anArrival({}, { route: undefined }), new Response());
     expect(lines.map(({ level, status }) => [level, status])).toEqual([
       ["error", 503],
       ["info", 404],

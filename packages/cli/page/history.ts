@@ -1,0 +1,54 @@
+import type { Client } from "@cognition/client";
+import type { Message } from "@cognition/contract";
+import { byId } from "./element.ts";
+import type { LogView } from "./log-view.ts";
+import { showMessage } from "./show.ts";
+
+export interface HistoryParts {
+  readonly client: Client;
+  readonly session_id: string;
+  readonly view: LogView;
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+const PAGE = 100;
+/** What was typed here and is not stored yet. */
+export const PENDING = "pending";
+
+/**
+ * The newest messages as they are stored; those that are there already are written anew. Of a run whose events are yet to come
+ * there is only what it answers: the rest comes with them, in its place among thoughts and delegations.
+ */
+export async function showNewest(parts: HistoryParts, except?: string | null): Promise<string | undefined> {
+  const { client, session_id, view, signal } = parts;
+  const { messages, next_cursor } = await client.getMessages(session_id, { limit: PAGE }, { signal });
+  showAll(
+    view,
+    messages.filter(({ run_id, role }) => except == null || run_id !== except || role === "user"),
+  );
+  return next_cursor;
+}
+
+/** The same at the beginning, with a way to those before. */
+export async function showHistory(parts: HistoryParts, except?: string | null): Promise<void> {
+  offerEarlier(parts, await showNewest(parts, except));
+}
+
+function offerEarlier(parts: HistoryParts, cursor: string | undefined): void {
+  const { client, session_id, view, signal, onError } = parts;
+  const earlier = byId("button", "earlier");
+  earlier.hidden = cursor === undefined;
+  if (cursor === undefined) return;
+  earlier.onclick = () => {
+    client.getMessages(session_id, { limit: PAGE, cursor }, { signal }).then(({ messages, next_cursor }) => {
+      view.atStart(() => showAll(view, messages));
+      offerEarlier(parts, next_cursor);
+    }, onError);
+  };
+}
+
+function showAll(view: LogView, newestFirst: readonly Message[]): void {
+  if (newestFirst.some(({ role }) => role === "user")) view.remove(PENDING);
+  for (const message of newestFirst.toReversed()) showMessage(view, message);
+}

@@ -1,0 +1,116 @@
+import { type Conversation, openConversation } from "./conversation.ts";
+import { byId, element } from "./element.ts";
+import { askIdentity, forgetIdentity, openClient } from "./identity.ts";
+import { markCurrent, showSessions } from "./sessions.ts";
+import { errorText, oneLine } from "./words.ts";
+
+const TITLE = 80;
+let client = openClient();
+let conversation: Conversation | undefined;
+const text = byId("textarea", "text");
+
+function say(words: string): void {
+  byId("p", "state").textContent = words;
+}
+
+function onError(error: unknown): void {
+  if (!askIdentity(error, () => void start())) say(errorText(error));
+}
+
+let listing = 0;
+/** Soon, and once for all that happens until then. */
+function listSessions(): void {
+  clearTimeout(listing);
+  listing = setTimeout(() => void showSessions(client), 200);
+}
+
+/** The session's id is in the address: a reload, or the page on another device, shows the same conversation. */
+function open(): void {
+  conversation?.close();
+  const session_id = location.hash.slice(1).replace(/^new$/, "");
+  const parts = { client, session_id, say, onError, onChange: listSessions };
+  conversation = session_id === "" ? undefined : openConversation(parts);
+  byId("label", "agents").hidden = conversation !== undefined || byId("select", "agent").length < 2;
+  showMenu(false);
+  markCurrent();
+}
+
+async function showAgents(): Promise<void> {
+  const { agents } = await client.listAgents({ limit: 200 });
+  const names = agents.filter(({ mode }) => mode !== "subagent").map(({ name }) => name);
+  byId("select", "agent").replaceChildren(
+    ...names.map((name) => element("option", { value: name, selected: name === "default" }, name)),
+  );
+}
+
+async function start(): Promise<void> {
+  client = openClient();
+  say("connecting …");
+  try {
+    await Promise.all([showSessions(client), showAgents()]);
+    say("");
+    open();
+    text.focus();
+  } catch (error) {
+    onError(error);
+  }
+}
+
+async function begin(title: string): Promise<void> {
+  const agent_name = byId("select", "agent").value || "default";
+  text.readOnly = true; // a second message would begin another conversation
+  say("sending …");
+  try {
+    const { id } = await client.createSession({ title, agent_name });
+    history.pushState(null, "", `#${id}`);
+    open();
+    listSessions();
+  } finally {
+    text.readOnly = false;
+  }
+}
+
+byId("form", "composer").onsubmit = async (submitted) => {
+  submitted.preventDefault();
+  const message = text.value.trim();
+  if (message === "" || text.readOnly) return;
+  text.value = "";
+  try {
+    if (!conversation) await begin(oneLine(message, TITLE));
+    await conversation?.send(message);
+  } catch (error) {
+    text.value ||= message; // nothing of what somebody wrote is lost
+    onError(error);
+  }
+};
+text.onkeydown = (pressed) => {
+  if (pressed.key !== "Enter" || pressed.shiftKey || pressed.isComposing) return;
+  pressed.preventDefault();
+  byId("form", "composer").requestSubmit();
+};
+byId("button", "stop").onclick = () => void conversation?.stop();
+byId("button", "forget").onclick = () => {
+  forgetIdentity();
+  location.reload();
+};
+
+function showMenu(isShown: boolean): void {
+  byId("button", "menu").ariaExpanded = String(isShown);
+  byId("nav", "sessions").classList.toggle("shown", isShown);
+}
+byId("button", "menu").onclick = () => showMenu(byId("button", "menu").ariaExpanded !== "true");
+
+// Whoever reads further up is not moved; whoever is at the end stays there.
+const scroll = byId("section", "scroll");
+let isAtEnd = true;
+scroll.onscroll = () => {
+  isAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
+};
+new MutationObserver(() => {
+  if (isAtEnd) scroll.scrollTop = scroll.scrollHeight;
+}).observe(byId("div", "log"), { childList: true, subtree: true, characterData: true });
+
+addEventListener("unhandledrejection", ({ reason }) => onError(reason));
+addEventListener("hashchange", open);
+addEventListener("focus", listSessions);
+void start();

@@ -1,0 +1,335 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createClient } from "@cognition/client";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openBrowser } from "../../../testing/browser.ts";
+import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { runCli, type Served, startServe } from "./cli-process.ts";
+
+const found = await openBrowser();
+const browser = "missing" in found ? undefined : found;
+afterAll(() => browser?.close());
+
+const CAREFUL = "---\nname: careful\ndescription: Asks.\ninterrupt_on:\n  execute: true\n---\nYou are careful.\n";
+const WITHIN = { timeout: 120_000, interval: 20 };
+
+let dir: TempDir;
+let page: Page;
+let faults: string[];
+let served: Served;
+
+async function serve(env: Record<string, string> = {}, port = "0"): Promise<void> {
+  const settings = { COGNITION_SSE_RETRY_INTERVAL: "200", ...env };
+  served = await startServe(["--quiet", "--port", port], { cwd: dir.path, env: settings });
+}
+
+async function kill(): Promise<void> {
+  served.child.kill("SIGKILL");
+  await served.exited;
+}
+
+async function openPage(): Promise<Page> {
+  const opened = await (browser as Browser).newPage();
+  opened.setDefaultTimeout(WITHIN.timeout);
+  opened.on("pageerror", (error) => faults.push(error.message));
+  // What the policy forbids is told there.
+  opened.on("console", (message) => {
+    if (/Content Security Policy|Trusted/.test(message.text())) faults.push(message.text());
+  });
+  return opened;
+}
+
+/** Has the server below a path of its own. */
+async function startProxy(path: string): Promise<{ url: string; close(): void }> {
+  const proxy = createServer((asked, response) => {
+    const { method, headers, url = "" } = asked;
+    const passed = request(served.url + url.slice(path.length), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    asked.pipe(passed.on("error", () => response.destroy()));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    proxy.close();
+    proxy.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${path}/`, close };
+}
+
+/** Skipped only where no browser can be had, which openBrowser says aloud and refuses in CI. */
+describe.skipIf(!browser)("the page at /, in a browser", () => {
+  beforeEach(async () => {
+    dir = createTempDir();
+    mkdirSync(join(dir.path, ".cognition/agents"), { recursive: true });
+    writeFileSync(join(dir.path, ".cognition/agents/careful.md"), CAREFUL);
+    faults = [];
+    page = await openPage();
+  });
+  afterEach(async () => {
+    await page.close();
+    await kill();
+    dir.remove();
+    expect(faults).toEqual([]);
+  });
+
+  const begin = async (agent?: string) => {
+    await page.goto(served.url);
+    await page.waitForSelector("#agents:not([hidden])");
+    if (agent !== undefined) await page.selectOption("#agent", agent);
+  };
+  const send = async (text: string) => {
+    await page.fill("#text", text);
+    await page.press("#text", "Enter");
+  };
+  const state = (text: string | RegExp, on = page) =>
+    expect
+      .poll(() => on.textContent("#state"), WITHIN)
+      .toMatch(text instanceof RegExp ? text : new RegExp(`^${text}$`));
+  const texts = (selector: string, on = page) => on.locator(selector).allTextContents();
+  const eventually = (selector: string, on = page) =>
+    expect.poll(async () => (await texts(selector, on)).join("\n"), WITHIN);
+  /** At rest: what the run used stands below its answer. */
+  const answered = async (on = page) => {
+    await eventually("#log .note", on).toMatch(/tokens in/);
+    await state("", on);
+  };
+  const sessionId = () => new URL(page.url()).hash.slice(1);
+  const stored = async () => {
+    const { messages } = await createClient({ baseUrl: served.url }).getMessages(sessionId());
+    return messages;
+  };
+
+  test("a message streams, its tools are folded, and a reload shows the same; nothing of it is markup", async () => {
+    await serve();
+    await begin();
+    const evil = "<img src=x onerror=alert(1)>";
+    await send(`Create a file named notes.txt containing exactly "${evil}", then read notes.txt, then say "${evil}"`);
+    await answered();
+    const shown = async () => [
+      await texts(".user"),
+      await texts(".tool code"),
+      await texts(".output"),
+      await texts(".assistant"),
+    ];
+    const before = await shown();
+    expect(before[1]).toEqual([expect.stringMatching(/^write_file /), expect.stringMatching(/^read_file /)]);
+    expect(before[2]?.[1]).toContain(evil);
+    expect(before[3]).toEqual([expect.stringContaining(evil)]);
+    expect(await page.locator(".tool[open]").count()).toBe(0);
+    await page.click(".tool summary");
+    expect(await page.locator(".tool[open] .args").first().isVisible()).toBe(true);
+    await expect.poll(() => texts("#list a")).toEqual([expect.stringMatching(/^Create a file/)]);
+    await page.reload();
+    await answered();
+    expect(await shown()).toEqual(before);
+    expect(await page.locator("img, #log script, #list img").count()).toBe(0);
+  });
+
+  test("words come one by one, and a reload in their middle goes on with them", async () => {
+    await serve();
+    await begin();
+    await send("Slowly say: one two three four five six seven eight nine ten eleven twelve");
+    await eventually(".assistant").toMatch(/\w \w/);
+    expect(await page.isVisible("#stop")).toBe(true);
+    await page.reload();
+    await eventually(".assistant").toMatch(/\w/);
+    await answered();
+    expect(await texts(".assistant")).toEqual([(await stored())[0]?.content]);
+    expect(await texts(".user")).toHaveLength(1);
+  });
+
+  test("a server that is killed is waited for: the answer is whole, once, and what was sent meanwhile is answered, too", async () => {
+    await serve();
+    await begin();
+    await send("Slowly say: one two three four five six seven eight nine ten eleven twelve");
+    await eventually(".assistant").toMatch(/\w \w/);
+    await kill();
+    await state(/connection is lost/);
+    await send("Say that you are back");
+    expect(await texts(".pending")).toEqual(["Say that you are back"]);
+    await serve({}, new URL(served.url).port);
+    await expect.poll(() => texts(".note"), WITHIN).toHaveLength(2);
+    await state("");
+    const answers = (await stored()).toReversed().map(({ content }) => content);
+    expect(await texts(".bubble")).toEqual(expect.arrayContaining(answers as string[]));
+    expect(await texts(".user")).toEqual([answers[0], "Say that you are back"]);
+    expect(await texts(".assistant")).toHaveLength(2);
+  });
+
+  test("asks for what needs a person, with all of it, also after a reload; and takes each answer", async () => {
+    await serve();
+    await begin("careful");
+    await send("Run the command: echo approved");
+    await state("waiting for you");
+    await page.reload();
+    await state("waiting for you");
+    expect(await texts("fieldset legend")).toEqual(["The agent wants to use execute"]);
+    expect(await texts("fieldset dd")).toEqual(["echo approved"]);
+    await page.focus("fieldset button:text-is('Approve')");
+    await page.keyboard.press("Enter");
+    await answered();
+    expect((await texts(".output")).at(-1)).toContain("approved");
+    expect(await texts("fieldset")).toEqual([]);
+
+    await send("Run the command: echo first");
+    await page.click("fieldset summary");
+    await page.fill("fieldset textarea", "no JSON");
+    await page.click("fieldset button:text-is('Approve as changed')");
+    expect(await texts("fieldset legend")).toHaveLength(1);
+    await page.fill("fieldset textarea", '{"command": "echo changed"}');
+    await page.click("fieldset button:text-is('Approve as changed')");
+    await eventually(".output").toContain("changed");
+    await state("");
+
+    await send("Run the command: echo second");
+    await page.fill("fieldset input", "not today");
+    await page.click("fieldset button:text-is('Reject')");
+    await eventually(".output").toContain("not today");
+    await state("");
+
+    await send("Run the command: echo third");
+    await page.fill("fieldset input", "it said third");
+    await page.click("fieldset button:text-is('Respond')");
+    await eventually(".output").toContain("it said third");
+    await state("");
+  });
+
+  test("a command that would read otherwise than it runs is shown as it is", async () => {
+    await serve();
+    await begin("careful");
+    await send("Run the command: echo a\u202eb\u200bc");
+    await state("waiting for you");
+    expect(await texts("fieldset dd")).toEqual(["echo a\\u202eb\\u200bc"]);
+  });
+
+  test("Stop stops the run, and Resume goes on with it", async () => {
+    await serve();
+    await begin();
+    await send("Run the command: sleep 60");
+    await eventually(".tool code").toMatch(/sleep 60/);
+    await page.click("#stop");
+    await eventually(".note.error").toMatch(/aborted/);
+    await page.reload();
+    await page.click("#log button:text-is('Resume')");
+    await eventually(".assistant").not.toBe("");
+    await state("");
+    expect(await texts("#log button")).toEqual([]);
+  });
+
+  test("what is said on one page is seen on another, and each conversation has its own address", async () => {
+    await serve();
+    await begin();
+    await send("Say hello");
+    await answered();
+    const other = await openPage();
+    await other.goto(page.url());
+    await answered(other);
+    await send("Say goodbye");
+    await eventually(".assistant", other).toMatch(/goodbye/);
+    expect(await texts(".user", other)).toEqual(["Say hello", "Say goodbye"]);
+    await page.click("#new");
+    expect(await texts(".bubble")).toEqual([]);
+    await page.goBack();
+    await eventually(".user").toBe("Say hello\nSay goodbye");
+    await other.close();
+  });
+
+  test("a plan and a delegation are seen, and after a reload in the same order", async () => {
+    await serve();
+    await begin();
+    await send("Make a plan with these steps: read the file, write the answer");
+    await answered();
+    expect(await texts(".plan li")).toEqual(expect.arrayContaining([expect.stringMatching(/ write the answer$/)]));
+    await page.click("#new");
+    await send("Delegate to readonly: list the files in this directory");
+    await eventually(".assistant").not.toBe("");
+    await answered();
+    expect((await texts(".note"))[0]).toMatch(/^→ readonly: /);
+    expect(await texts(".tool code")).toContainEqual(expect.stringMatching(/^readonly: ls /));
+    const kinds = () => page.locator("#log > *").evaluateAll((shown) => shown.map(({ className }) => className));
+    const before = await kinds();
+    expect(before.at(0)).toBe("bubble user");
+    await page.reload();
+    await answered();
+    expect(await kinds()).toEqual(before);
+  });
+
+  test("a run that fails says why, and can be resumed when that is mended", async () => {
+    await serve();
+    const client = createClient({ baseUrl: served.url });
+    await client.putBudgets({ budgets: [{ period: "total", max_steps: 0 }] });
+    await begin();
+    await send("Say hello");
+    await eventually(".note.error").toMatch(/budget_exceeded: .*\nfailed/);
+    await client.putBudgets({ budgets: [] });
+    await page.click("#log button:text-is('Resume')");
+    await eventually(".assistant").toMatch(/hello/i);
+  });
+
+  test("a key is asked for, and kept in this tab alone", async () => {
+    const created = await runCli(["keys", "create", "ann", "--json"], { cwd: dir.path });
+    const { key } = JSON.parse(created.output);
+    await serve({ COGNITION_AUTH_MODE: "api_key" });
+    await page.goto(served.url);
+    await page.fill("#identity input", "cog_wrong");
+    await page.click("#identity button");
+    await expect.poll(() => page.textContent("#identity"), WITHIN).toMatch(/unauthorized: /);
+    await page.fill("#identity input", key);
+    await page.click("#identity button");
+    await page.waitForSelector("#agents:not([hidden])");
+    await send("Say hello");
+    await answered();
+    await page.reload();
+    await answered();
+    expect(await page.evaluate("Object.keys(localStorage).length + document.cookie.length")).toBe(0);
+    await page.click("#forget");
+    await page.waitForSelector("#identity input");
+  });
+
+  test("a scope is asked for by its names, and keeps conversations apart", async () => {
+    await serve({ COGNITION_SCOPING_ENABLED: "true", COGNITION_SCOPE_KEYS: "user,project" });
+    await page.goto(served.url);
+    await page.fill("[name=X-Cognition-Scope-User]", "ann");
+    await page.fill("[name=X-Cognition-Scope-Project]", "p");
+    await page.press("[name=X-Cognition-Scope-Project]", "Enter");
+    await page.waitForSelector("#agents:not([hidden])");
+    await send("Say hello");
+    await answered();
+    const scope = { user: "ann", project: "p" };
+    expect((await createClient({ baseUrl: served.url, scope }).listSessions()).total).toBe(1);
+  });
+
+  test("works behind a proxy that has it below a path", async () => {
+    await serve();
+    const proxy = await startProxy("/tools/agents");
+    await page.goto(proxy.url);
+    await page.waitForSelector("#agents:not([hidden])");
+    await send("Say hello");
+    await answered();
+    proxy.close();
+  });
+
+  test("a conversation that is not there is said", async () => {
+    await serve();
+    await page.goto(`${served.url}/#${crypto.randomUUID()}`);
+    await state(/^session_not_found: /);
+  });
+
+  test.each(["light", "dark"] as const)("fits on a phone and a desk, %s", async (colorScheme) => {
+    await serve();
+    await page.emulateMedia({ colorScheme });
+    await begin("careful");
+    await send(`Run the command: echo ${"long ".repeat(80)}${"x".repeat(300)}`);
+    await state("waiting for you");
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 700 });
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+      expect(await page.isVisible("button:text-is('Approve')")).toBe(true);
+      expect(await page.isVisible("button:text-is('Send')")).toBe(true);
+    }
+  });
+});
