@@ -14,7 +14,7 @@ function say(words: string): void {
 }
 
 function onError(error: unknown): void {
-  if (!askIdentity(error, () => void start())) say(errorText(error));
+  say(askIdentity(error, () => void start()) ? "" : errorText(error));
 }
 
 let listing = 0;
@@ -106,9 +106,11 @@ let isAtEnd = true;
 scroll.onscroll = () => {
   isAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
 };
-new MutationObserver(() => {
+const stayAtEnd = () => {
   if (isAtEnd) scroll.scrollTop = scroll.scrollHeight;
-}).observe(byId("div", "log"), { childList: true, subtree: true, characterData: true });
+};
+new MutationObserver(stayAtEnd).observe(byId("div", "log"), { childList: true, subtree: true, characterData: true });
+new ResizeObserver(stayAtEnd).observe(scroll);
 
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
 addEventListener("hashchange", open);

@@ -136,9 +136,14 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await eventually(".assistant").toMatch(/\w \w/);
     expect(await page.isVisible("#stop")).toBe(true);
     await page.reload();
-    await eventually(".assistant").toMatch(/\w/);
+    const bubble = page.locator(".assistant");
+    await bubble.filter({ hasText: /\w/ }).waitFor();
+    const first = (await bubble.textContent()) ?? "";
     await answered();
-    expect(await texts(".assistant")).toEqual([(await stored())[0]?.content]);
+    const [answer] = await stored();
+    expect(await texts(".assistant")).toEqual([answer?.content]);
+    // From its beginning, though that was said before.
+    expect(answer?.content).toMatch(new RegExp(`^${first}`));
     expect(await texts(".user")).toHaveLength(1);
   });
 
@@ -204,6 +209,22 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await send("Run the command: echo a\u202eb\u200bc");
     await state("waiting for you");
     expect(await texts("fieldset dd")).toEqual(["echo a\\u202eb\\u200bc"]);
+  });
+
+  test("long arguments are there to the last line, above the buttons that allow them", async () => {
+    await serve();
+    await begin("careful");
+    const command = `echo ${Array.from({ length: 300 }, (_, line) => `"line ${line}"`).join(" ")}`;
+    await send(`Run the command: ${command}`);
+    await state("waiting for you");
+    expect(await texts("fieldset dd")).toEqual([command]);
+    const scrolls = await page.locator("fieldset pre").evaluate((pre) => pre.scrollHeight - pre.clientHeight);
+    expect(scrolls).toBe(0);
+    await page.locator("button:text-is('Approve')").scrollIntoViewIfNeeded();
+    const [last, approve] = await Promise.all(
+      ["fieldset pre", "button:text-is('Approve')"].map((each) => page.locator(each).boundingBox()),
+    );
+    expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(approve?.y ?? 0);
   });
 
   test("Stop stops the run, and Resume goes on with it", async () => {
