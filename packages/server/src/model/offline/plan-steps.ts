@@ -41,6 +41,7 @@ interface Understanding {
 /** Asked in this order; the first that understands an instruction has it. */
 const INTENTS: readonly Understanding[] = [
   { intent: inventoryAnswer },
+  { intent: todoIntent, acts: true },
   { intent: delegateIntent, carries: true },
   { intent: commandIntent, carries: true },
   { intent: bareCommandIntent, acts: true },
@@ -92,11 +93,15 @@ export function planSteps(turn: Turn): readonly Step[] {
   const proposal = proposePlan(turn);
   if (proposal) return proposal;
   const skill = skillSteps(turn);
-  const todo = todoSteps(turn.request, turn, (instruction) => understand(instruction, turn) ?? []);
-  const rest = todo ?? instructionSteps(inOrder(turn.request), turn);
+  const rest = todoIntent(turn.request, turn) ?? instructionSteps(inOrder(turn.request), turn);
   // "Use your greeting skill" asks for no more than the skill itself.
   const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
   return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn.results);
+}
+
+/** Asked first of the whole request, whose other sentences may be the items; then of each instruction. */
+function todoIntent(text: string, turn: Turn): readonly Step[] | undefined {
+  return todoSteps(text, turn, (item) => understand(item, turn) ?? []);
 }
 
 const CHANGES =

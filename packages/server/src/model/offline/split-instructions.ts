@@ -41,6 +41,8 @@ const COMMAND =
   /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
+/** "Make a todo list and work it off" means its own list, whatever came before. */
+const OWN_LIST = /\b(?:to-?do[- ]list|task list|check ?list|plan)\b.{0,80}\b(?:it|them)\b/i;
 const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|it)[.!]*$`, "i");
 const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
 /** The name in it is that of the other place: "copy it to b.txt". */
@@ -135,6 +137,7 @@ function isListItem(number: number, before: string): boolean {
 /** "read it back" after "create a.txt" means a.txt. */
 export function withReferent(part: string, before: readonly string[]): string {
   const last = before.at(-1) ?? "";
+  if (OWN_LIST.test(part)) return part;
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
   if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);

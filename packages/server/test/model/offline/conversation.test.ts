@@ -177,6 +177,21 @@ describe("the offline model plans", () => {
     expect(text).toContain("done");
   });
 
+  const PLANS = ["write_todos", "write_todos", "write_todos", "write_todos"];
+  test.each([
+    [
+      "Make a todo list with three steps and work it off, then create a file named a.txt containing x",
+      [...PLANS, "write_file"],
+    ],
+    [
+      "Create a file named a.txt containing x. Then make a todo list with three steps and work it off.",
+      ["write_file", ...PLANS],
+    ],
+  ])("beside another instruction: %s", async (request, names) => {
+    const { calls } = await ask(request, { tools: FILE_TOOLS });
+    expect(calls.map(({ name }) => name)).toEqual(names);
+  });
+
   test("and does what the steps say while they are in progress", async () => {
     const { calls } = await ask(
       "Make a todo list: 1. List the files 2. Create a file a.txt containing x\nand work it off",
