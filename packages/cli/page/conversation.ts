@@ -15,6 +15,10 @@ export interface ConversationParts extends Pick<HistoryParts, "client" | "sessio
 export interface Conversation {
   send(text: string): Promise<void>;
   stop(): void;
+  /** Lets go of the connection while nobody looks: a browser has six for all its tabs. */
+  rest(): void;
+  /** Takes it up again, at once. */
+  wake(): void;
   close(): void;
 }
 
@@ -26,23 +30,36 @@ interface State extends ConversationParts, HistoryParts {
 
 /** Shows a session and all that happens to it, whoever began it: what is sent goes one way, the session's log comes the other. */
 export function openConversation(parts: ConversationParts): Conversation {
-  const leave = new AbortController();
-  const { signal } = leave;
+  let leave = new AbortController();
   const view = createLogView(byId("div", "log"));
   const onError = (error: unknown) => {
-    if (!signal.aborted) parts.onError(error);
+    if (!leave.signal.aborted) parts.onError(error);
   };
   const approvals = createApprovalsView(
     byId("section", "approvals"),
     (decisions) => parts.client.resumeSession(parts.session_id, { decisions }),
     onError,
   );
-  const state: State = { ...parts, view, signal, onError, approvals, working: new Set() };
-  tellWork(state);
-  attend(state).catch(onError);
+  const shared = { ...parts, view, onError, approvals, working: new Set<string>() };
+  let state: State;
+  const wake = () => {
+    leave = new AbortController();
+    const { signal } = leave;
+    state = { ...shared, signal };
+    state.working.clear();
+    tellWork(state);
+    attend(state).catch((error: unknown) => {
+      if (!signal.aborted) parts.onError(error);
+    });
+  };
+  wake();
   return {
     send: (text) => send(state, text),
     stop: () => void parts.client.abortSession(parts.session_id).catch(onError),
+    rest: () => leave.abort(),
+    wake: () => {
+      if (leave.signal.aborted) wake();
+    },
     close() {
       leave.abort();
       view.clear();

@@ -115,4 +115,8 @@ new ResizeObserver(stayAtEnd).observe(scroll);
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
 addEventListener("hashchange", open);
 addEventListener("focus", listSessions);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) conversation?.rest();
+  else conversation?.wake();
+});
 void start();

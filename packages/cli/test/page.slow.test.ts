@@ -3,10 +3,15 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@cognition/client";
+import { startServer } from "@cognition/server";
+import { openStorage } from "@cognition/thread";
+import { AIMessage } from "@langchain/core/messages";
+import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openBrowser } from "../../../testing/browser.ts";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { loadPage } from "../src/load-page.ts";
 import { runCli, type Served, startServe } from "./cli-process.ts";
 
 const found = await openBrowser();
@@ -20,15 +25,17 @@ let dir: TempDir;
 let page: Page;
 let faults: string[];
 let served: Served;
+const running: Served[] = [];
 
 async function serve(env: Record<string, string> = {}, port = "0"): Promise<void> {
   const settings = { COGNITION_SSE_RETRY_INTERVAL: "200", ...env };
   served = await startServe(["--quiet", "--port", port], { cwd: dir.path, env: settings });
+  running.push(served);
 }
 
-async function kill(): Promise<void> {
-  served.child.kill("SIGKILL");
-  await served.exited;
+async function kill({ child, exited }: Served): Promise<void> {
+  child.kill("SIGKILL");
+  await exited;
 }
 
 async function openPage(): Promise<Page> {
@@ -71,13 +78,13 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
   });
   afterEach(async () => {
     await page.close();
-    await kill();
+    await Promise.all(running.splice(0).map(kill));
     dir.remove();
     expect(faults).toEqual([]);
   });
 
-  const begin = async (agent?: string) => {
-    await page.goto(served.url);
+  const begin = async (agent?: string, url = served.url) => {
+    await page.goto(url);
     await page.waitForSelector("#agents:not([hidden])");
     if (agent !== undefined) await page.selectOption("#agent", agent);
   };
@@ -152,7 +159,7 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await begin();
     await send("Slowly say: one two three four five six seven eight nine ten eleven twelve");
     await eventually(".assistant").toMatch(/\w \w/);
-    await kill();
+    await kill(served);
     await state(/connection is lost/);
     await send("Say that you are back");
     expect(await texts(".pending")).toEqual(["Say that you are back"]);
@@ -227,6 +234,52 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(approve?.y ?? 0);
   });
 
+  test("several questions are answered together, each in the words of who is asked", async () => {
+    const asks = (name: string) => () => ({ messages: [new AIMessage(`${name}: ${interrupt(`Pay ${name}?`)}`)] });
+    const payer = new StateGraph(MessagesAnnotation)
+      .addNode("ann", asks("Ann"))
+      .addNode("bob", asks("Bob"))
+      .addEdge(START, "ann")
+      .addEdge(START, "bob")
+      .compile();
+    const storage = await openStorage("memory");
+    const onError = (error: unknown) => void faults.push(String(error));
+    const own = { storage, workspace_root: dir.path, env: {}, port: 0, page: loadPage, onError };
+    const server = await startServer({ ...own, graphs: { payer } });
+    onTestFinished(async () => {
+      await server.close(0);
+      await storage.close();
+    });
+    await begin("payer", server.url);
+    await send("Go");
+    await state("waiting for you");
+    expect(await texts("fieldset dd")).toEqual(["Pay Ann?", "Pay Bob?"]);
+    await page.locator("fieldset input").first().fill("yes");
+    await page.locator("button:text-is('Respond')").first().click();
+    expect(await page.locator("fieldset:disabled").count()).toBe(1);
+    await page.locator("fieldset input").last().fill("no");
+    await page.locator("button:text-is('Respond')").last().click();
+    await eventually(".assistant").toBe("Ann: yes\nBob: no");
+    await state("");
+  });
+
+  test("long conversations are shown from their end, with a way back, and have a name without a title", async () => {
+    await serve();
+    const client = createClient({ baseUrl: served.url });
+    const { id } = await client.createSession();
+    for (let n = 0; n < 52; n++) await client.sendMessage(id, `Say word${n}`).rest();
+    await page.goto(`${served.url}/#${id}`);
+    await answered();
+    expect((await texts(".user"))[0]).toBe("Say word2");
+    await page.click("#earlier");
+    await eventually(".user").toMatch(/^Say word0\nSay word1\nSay word2\n/);
+    expect(await texts(".user")).toHaveLength(52);
+    expect(await page.isVisible("#earlier")).toBe(false);
+    await expect.poll(() => texts("#list a")).toEqual(["Say word0"]);
+    await client.rewindSession(id, { last: "turn" });
+    await expect.poll(async () => (await texts(".user")).at(-1), WITHIN).toBe("Say word50");
+  });
+
   test("Stop stops the run, and Resume goes on with it", async () => {
     await serve();
     await begin();
@@ -239,6 +292,33 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await eventually(".assistant").not.toBe("");
     await state("");
     expect(await texts("#log button")).toEqual([]);
+  });
+
+  test("a tab that nobody looks at holds no connection, and has missed nothing when it is looked at again", async () => {
+    await serve();
+    await begin("careful");
+    await send("Run the command: echo edited");
+    await page.fill("fieldset input", "half a");
+    const look = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));`);
+    const client = createClient({ baseUrl: served.url });
+    const streams = async () => /^cognition_open_streams (\d+)$/m.exec(await client.getMetrics())?.[1];
+    await expect.poll(streams, WITHIN).toBe("1");
+    await look(true);
+    await expect.poll(streams, WITHIN).toBe("0");
+    await look(false);
+    await expect.poll(streams, WITHIN).toBe("1");
+    expect(await page.inputValue("fieldset input")).toBe("half a");
+    await look(true);
+    const [approval] = (await client.listApprovals()).approvals;
+    await client.resumeAndFollow(sessionId(), { decisions: [{ id: approval?.id, type: "approve" }] }).rest();
+    await client.sendMessage(sessionId(), "Say that all is done").rest();
+    await look(false);
+    await eventually(".assistant").toMatch(/edited[\s\S]*all is done/);
+    await state("");
+    expect(await texts(".user")).toEqual(["Run the command: echo edited", "Say that all is done"]);
+    expect(await texts("fieldset")).toEqual([]);
   });
 
   test("what is said on one page is seen on another, and each conversation has its own address", async () => {
