@@ -240,6 +240,8 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
 }
 
+const DEADLINE_MS = 600_000;
+
 function run(
   cwd: string,
   file: string,
@@ -251,6 +253,9 @@ function run(
     env: { ...cleanEnvironment(), ...env },
     encoding: "utf8",
     input,
+    // An npm that can't reach its registry may try for ever, and no test's deadline is heard in here.
+    timeout: DEADLINE_MS,
+    killSignal: "SIGKILL",
   });
   if (status !== 0) throw new Error(`${file} ${args.join(" ")} failed:\n${error ?? stdout + stderr}`);
   return stdout;
