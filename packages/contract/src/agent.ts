@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DecisionType } from "./approval.ts";
 import { idempotent } from "./id.ts";
-import { JsonObject, JsonObjectInput, refuseProto } from "./json.ts";
+import { JsonObject, JsonObjectInput, smallRecord } from "./json.ts";
 import {
   MAX_LIST_ITEMS,
   MAX_NAME_LENGTH,
@@ -72,7 +72,7 @@ const fields = {
   subagents: z.array(z.union([z.literal(EVERY), AgentName])).max(MAX_LIST_ITEMS),
   memory: names("memory path", MAX_PATH_LENGTH),
   middleware: names("middleware name"),
-  interrupt_on: refuseProto(interrupts),
+  interrupt_on: smallRecord("interrupt_on", MAX_LIST_ITEMS, "tools", interrupts),
   model: ModelName.nullable(),
   config: AgentConfig,
   response_format: JsonObjectInput.nullable(),

@@ -12,6 +12,8 @@ export type DecisionType = z.infer<typeof DecisionType>;
 /** What a run waits for: a tool call to be decided, or a value that a graph asked for. */
 export const Interrupt = z.strictObject({
   id: z.string(),
+  /** The subagent that asks; left out, it is the session's own agent. */
+  agent: z.string().optional(),
   tool_call_id: z.string().optional(),
   tool_name: z.string().optional(),
   args: JsonObject.optional(),

@@ -154,7 +154,7 @@ export const ArtifactVersion = queryInt("version", 1, Number.MAX_SAFE_INTEGER);
 export const DiffArtifact = ArtifactAccess.extend({ from: ArtifactVersion, to: ArtifactVersion });
 export type DiffArtifact = z.infer<typeof DiffArtifact>;
 
-/** `diff` is unified text, null where one side is not text. */
+/** `diff` is unified text, null where one side is not text, or both are more lines than are compared. */
 export const ArtifactDiff = z.strictObject({
   id: z.string(),
   from: z.int().positive(),

@@ -22,10 +22,6 @@ export const TERMINAL_EVENT_TYPES = ["done"] as const satisfies readonly LoggedE
 /** A POST's stream ends here too: after `interrupt` the run waits for a human, for as long as that takes. */
 export const CLOSING_EVENT_TYPES = ["done", "interrupt"] as const satisfies readonly LoggedEventType[];
 
-export function isLoggedEvent(type: string): type is LoggedEventType {
-  return Object.hasOwn(LOGGED_EVENT_DATA, type);
-}
-
 export function isTerminalEvent(type: string): boolean {
   return TERMINAL_EVENT_TYPES.some((terminal) => terminal === type);
 }

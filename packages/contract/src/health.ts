@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PersistenceBackend, SandboxBackend } from "./config.ts";
+import { SandboxBackend } from "./config.ts";
 
 export const CircuitState = z.enum(["closed", "open", "half_open"]);
 export type CircuitState = z.infer<typeof CircuitState>;
@@ -13,7 +13,7 @@ export const CircuitBreaker = z.strictObject({
 export type CircuitBreaker = z.infer<typeof CircuitBreaker>;
 
 export const StorageHealth = z.strictObject({
-  backend: PersistenceBackend,
+  backend: z.string(),
   ok: z.boolean(),
   latency_ms: z.number().nonnegative().nullable(),
 });

@@ -41,12 +41,16 @@ export const JsonValueInput = z.unknown().refine(isShallow, tooDeep);
 /** As it is read: limits hold for what is written, so that lowering one leaves stored data readable. */
 export const StringMap = z.record(z.string(), z.string());
 
-/** Refuses the one key that records drop in silence. */
-export function refuseProto<S extends z.ZodType>(schema: S) {
+/**
+ * A record of few entries, counted before one is looked at: of a hundred thousand each would be found wrong by itself.
+ * Refuses the one key that records drop in silence.
+ */
+export function smallRecord<S extends z.ZodType>(name: string, max: number, what: string, schema: S) {
   return z.preprocess((value: z.input<S>, ctx) => {
-    if (isJsonObject(value) && Object.hasOwn(value, "__proto__")) {
-      ctx.addIssue({ code: "custom", message: "the key __proto__ is not allowed", input: value });
-    }
+    const refuse = (message: string) => ctx.addIssue({ code: "custom", message, input: value });
+    if (!isJsonObject(value)) return value;
+    if (Object.hasOwn(value, "__proto__")) refuse("the key __proto__ is not allowed");
+    if (Object.keys(value).length > max) refuse(`${name} has more than the limit of ${max} ${what}`);
     return value;
   }, schema);
 }

@@ -53,6 +53,4 @@ export const MAX_TTL_SECONDS = 10 * 365 * 24 * 3600;
 
 /** How long a lease may be without being renewed; one that ends later than that was taken by a clock that has been put back. */
 export const MAX_LEASE_MS = 600_000;
-/** A run that ends its node is given up after so many attempts without a new checkpoint. */
-export const MAX_RUN_ATTEMPTS = 3;
 export const IDEMPOTENCY_KEY_TTL_HOURS = 24;

@@ -1,16 +1,15 @@
 import { z } from "zod";
-import { isJsonObject, refuseProto } from "./json.ts";
+import { isJsonObject, smallRecord } from "./json.ts";
 import { MAX_METADATA_ENTRIES, MAX_METADATA_KEY_LENGTH, MAX_METADATA_VALUE_LENGTH } from "./limits.ts";
 import { text } from "./text.ts";
 
-const entries = z
-  .record(text("metadata key", MAX_METADATA_KEY_LENGTH, 1), text("metadata value", MAX_METADATA_VALUE_LENGTH))
-  .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA_ENTRIES, {
-    error: `metadata has more than the limit of ${MAX_METADATA_ENTRIES} entries`,
-  });
+const entries = z.record(
+  text("metadata key", MAX_METADATA_KEY_LENGTH, 1),
+  text("metadata value", MAX_METADATA_VALUE_LENGTH),
+);
 
 /** Flat, string to string, never interpreted. Keys may hold dots, spaces and any other character. */
-export const Metadata = refuseProto(entries);
+export const Metadata = smallRecord("metadata", MAX_METADATA_ENTRIES, "entries", entries);
 export type Metadata = z.infer<typeof Metadata>;
 
 const QUERY_PREFIX = "metadata.";
@@ -23,9 +22,4 @@ export function gatherMetadata(query: unknown): unknown {
   const rest = Object.entries(query).filter(([name]) => !name.startsWith(QUERY_PREFIX));
   const metadata = Object.fromEntries(predicates.map(([name, value]) => [name.slice(QUERY_PREFIX.length), value]));
   return { ...Object.fromEntries(rest), metadata };
-}
-
-/** The reverse, for a client that builds a query string. */
-export function metadataQuery(metadata: Metadata): [string, string][] {
-  return Object.entries(metadata).map(([key, value]) => [`${QUERY_PREFIX}${key}`, value]);
 }

@@ -4,6 +4,8 @@ import type { ErrorCode } from "./error.ts";
 import type { ValidationIssue } from "./problem.ts";
 
 const MAX_ECHO_LENGTH = 200;
+/** A body may be wrong in a hundred thousand places, and an error that names each would be ten times as large as it. */
+const MAX_ISSUES = 100;
 
 // A key of a megabyte would otherwise come back, several times, in the error about it.
 function shorten(text: string): string {
@@ -26,11 +28,13 @@ function codeOf(issues: readonly z.core.$ZodIssue[]): ErrorCode {
   return tooLarge ? "content_too_large" : "validation_failed";
 }
 
-/** Parses what a caller sent. Throws AppError with `details.errors: [{loc, msg}]`, one for each thing wrong. */
+/** Parses what a caller sent. Throws AppError with `details.errors: [{loc, msg}]`, one for each of the first things wrong. */
 export function parseInput<S extends z.ZodType>(schema: S, input: unknown, where = "body"): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const errors = result.error.issues.map((issue) => toIssue(where, issue));
+  const { issues } = result.error;
+  const errors = issues.slice(0, MAX_ISSUES).map((issue) => toIssue(where, issue));
   const summary = errors.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  throw new AppError(codeOf(result.error.issues), summary, { details: { errors } });
+  const more = issues.length > errors.length ? `; and ${issues.length - errors.length} more` : "";
+  throw new AppError(codeOf(issues), summary + more, { details: { errors } });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObject, JsonObjectInput, refuseProto } from "./json.ts";
+import { JsonObject, JsonObjectInput, smallRecord } from "./json.ts";
 import { MAX_ID_LENGTH, MAX_LIST_ITEMS, MAX_TEXT_LENGTH, MAX_TITLE_LENGTH } from "./limits.ts";
 import { text } from "./text.ts";
 import { Timestamp } from "./time.ts";
@@ -21,12 +21,14 @@ export const Profile = z.strictObject({
 });
 export type Profile = z.infer<typeof Profile>;
 
+const projects = z.record(text("project name", MAX_TITLE_LENGTH, 1), text("project", MAX_TEXT_LENGTH));
+
 const fields = {
   preferences: JsonObjectInput,
   goals: z.array(text("goal", MAX_TEXT_LENGTH)).max(MAX_LIST_ITEMS),
   expertise_areas: z.array(text("expertise area", MAX_TEXT_LENGTH)).max(MAX_LIST_ITEMS),
   communication_style: text("communication_style", MAX_TEXT_LENGTH),
-  projects: refuseProto(z.record(text("project name", MAX_TITLE_LENGTH, 1), text("project", MAX_TEXT_LENGTH))),
+  projects: smallRecord("projects", MAX_LIST_ITEMS, "entries", projects),
 };
 
 export const ReplaceProfile = z.strictObject({

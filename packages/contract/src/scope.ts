@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refuseProto } from "./json.ts";
+import { smallRecord } from "./json.ts";
 import { MAX_SCOPE_KEY_LENGTH, MAX_SCOPE_KEYS, MAX_SCOPE_VALUE_LENGTH } from "./limits.ts";
 import { text } from "./text.ts";
 
@@ -10,12 +10,11 @@ export const ScopeKey = z
   .regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, { error: "scope key must be lower case letters, digits and single _" });
 export type ScopeKey = z.infer<typeof ScopeKey>;
 
-export const Scope = refuseProto(
-  z
-    .record(ScopeKey, text("scope value", MAX_SCOPE_VALUE_LENGTH, 1))
-    .refine((scope) => Object.keys(scope).length <= MAX_SCOPE_KEYS, {
-      error: `scope has more than the limit of ${MAX_SCOPE_KEYS} keys`,
-    }),
+export const Scope = smallRecord(
+  "scope",
+  MAX_SCOPE_KEYS,
+  "keys",
+  z.record(ScopeKey, text("scope value", MAX_SCOPE_VALUE_LENGTH, 1)),
 );
 export type Scope = z.infer<typeof Scope>;
 

@@ -132,4 +132,10 @@ describe("parseInput", () => {
     expect(refusal(z.strictObject({}), { [key]: 1 }).message.length).toBeLessThan(1000);
     expect(refusal(z.record(z.string().max(3), z.string()), { [key]: "" }).message.length).toBeLessThan(1000);
   });
+
+  it("names the first of many places, and says how many there are", () => {
+    const error = refusal(z.array(z.string()), Array(1_000).fill(1));
+    expect(error.details.errors).toHaveLength(100);
+    expect(error.message).toMatch(/; and 900 more$/);
+  });
 });

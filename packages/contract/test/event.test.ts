@@ -5,10 +5,10 @@ import {
   EVENT_TYPES,
   EventPage,
   EventType,
-  isLoggedEvent,
   isTerminalEvent,
   ListEvents,
   LOGGED_EVENT_TYPES,
+  LoggedEventType,
   StoredEvent,
   StreamEvent,
   TERMINAL_EVENT_TYPES,
@@ -135,7 +135,7 @@ describe("events of a connection", () => {
   it("are on the stream, not in the log, and have no id", () => {
     for (const event of [reconnected, reset]) {
       expect(StreamEvent.parse(event)).toEqual(event);
-      expect(isLoggedEvent(event.event)).toBe(false);
+      expect(LoggedEventType.safeParse(event.event).success).toBe(false);
       const asStored = { id: 1, session_id: "s", run_id: null, created_at: NOW, ...event };
       expect(StoredEvent.safeParse(asStored).success).toBe(false);
       expect(StreamEvent.safeParse({ ...event, id: 1 }).success).toBe(false);
@@ -156,8 +156,7 @@ describe("event types", () => {
   });
 
   it("are all logged but two", () => {
-    expect(EVENT_TYPES.filter((type) => !isLoggedEvent(type))).toEqual(["reconnected", "reset"]);
-    expect(isLoggedEvent("toString")).toBe(false);
+    expect(EVENT_TYPES.filter((type) => !LoggedEventType.safeParse(type).success)).toEqual(["reconnected", "reset"]);
   });
 
   it("end with done alone", () => {
