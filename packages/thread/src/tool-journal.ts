@@ -23,7 +23,13 @@ export type ToolCallState =
 export type ToolOutcome = "ok" | "error" | "denied" | "aborted" | "unknown";
 
 export interface ToolJournal {
-  /** Records the intent before the tool starts. The idempotency key is the same for every attempt of one call. */
+  /**
+   * Records the intent before the tool starts. The idempotency key is the same for every attempt of one call. One that was
+   * stopped and has no result is like one that a crash has cut off, where it may be retried; another one stays as it ended.
+   *
+   * What the checkpointer has on its way under this lease (the same object) is stored before the intent or with it; if that
+   * fails, so does the beginning, with its error, and there is no intent.
+   */
   beginToolCall(intent: ToolCallIntent): Promise<ToolCallState>;
   finishToolCall(key: ToolCallKey, lease: Lease, end: { outcome: ToolOutcome; result: unknown }): Promise<void>;
   /** The tool asked a human first: its intent is taken back, so that the answer starts it afresh. */

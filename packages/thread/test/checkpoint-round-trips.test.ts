@@ -83,6 +83,33 @@ describe.each(savers)("flights to the database on $name", ({ run }) => {
     }, counted);
   });
 
+  it("the intents of a step's tool calls are in the commit of what asks for them", () => {
+    const writes: number[] = [];
+    const counted = (db: Database): Database => ({
+      ...db,
+      atomic: (all, ...more) => {
+        writes.push(all.length);
+        return db.atomic(all, ...more);
+      },
+    });
+    return run(async ({ ctx, saver }) => {
+      const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
+      const { claimed } = await createRunStore(ctx).createRun({ session_id, claim: { owner: "me", lease_ms: 60_000 } });
+      if (!claimed) throw new Error("a run of a free session was not begun");
+      const lease = { run_id: claimed.run_id, epoch: claimed.epoch, pipelined: true };
+      const first = await put(saver, thread_id, { messages: [] }, { configurable: { [LEASE]: lease } });
+      await saver.flush(thread_id, lease);
+      await put(saver, first, { messages: [], n: 1 }, { configurable: { [LEASE]: lease } });
+      writes.length = 0;
+      const call = { thread_id, checkpoint_ns: "", lease, name: "echo", args: {}, on_crash: "never" } as const;
+      const begin = (id: string) => createToolJournal(ctx).beginToolCall({ ...call, tool_call_id: id });
+      await Promise.all(["a", "b"].map(begin));
+      expect(writes).toHaveLength(1);
+      await begin("c"); // nothing is on its way any more
+      expect(writes).toHaveLength(2);
+    }, counted);
+  });
+
   it("of a very long list it looks at what was stored before while the database is at work, once", () => {
     const confirmed: boolean[] = [];
     const watched = (db: Database): Database => ({

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { journalContract } from "../src/conformance/journal-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("on $name", ({ open }) => journalContract(open));
+onEveryEngine("calls", journalContract);

@@ -3,6 +3,7 @@ import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { NewEvent } from "../event-log.ts";
 import type { RebuildReport } from "../message-store.ts";
 import type { LeavingWrite, Left } from "../sql/leave-run.ts";
+import type { QueryResult, Statement } from "../sql/statement.ts";
 import type { ProjectedRows } from "./projected-rows.ts";
 
 /**
@@ -46,6 +47,12 @@ export interface WriterLease {
 }
 
 export interface LeasedWrites {
+  readonly thread_id: string;
+  /**
+   * Stores a statement in the commit of what was given last, and gives its result. Undefined where nothing is on its way any
+   * more: then everything before is stored, and the statement is not. Rejects with the failure of what is on its way, or was.
+   */
+  storeWith(lease: WriterLease, statement: Statement): Promise<QueryResult | undefined>;
   /**
    * Stores how the run is left in the commit of what was given last. Undefined where nothing is on its way any more: then
    * everything before is stored. Rejects with the failure of what is on its way, or was.

@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract";
 import type { NewEvent } from "../event-log.ts";
 import { isDifference } from "../sql/check-projection.ts";
 import type { SqlContext } from "../sql/context.ts";
@@ -49,7 +49,7 @@ interface Sent {
  */
 export class ThreadWriter implements LeasedWrites {
   readonly #ctx: SqlContext;
-  readonly #thread_id: string;
+  readonly thread_id: string;
   readonly #ttl_ms: number | undefined;
   #knowledge = noKnowledge();
   #exists = false;
@@ -70,7 +70,7 @@ export class ThreadWriter implements LeasedWrites {
 
   constructor(ctx: SqlContext, thread_id: string, ttl_ms: number | undefined) {
     this.#ctx = ctx;
-    this.#thread_id = thread_id;
+    this.thread_id = thread_id;
     this.#ttl_ms = ttl_ms;
   }
 
@@ -113,7 +113,7 @@ export class ThreadWriter implements LeasedWrites {
 
   selectSession(): Statement {
     const sql = placeholders(this.#ctx.db.dialect, "select id, inherits from sessions where thread_id = ?");
-    return { sql, params: [this.#thread_id], prepare: true };
+    return { sql, params: [this.thread_id], prepare: true };
   }
 
   /** Takes the answer to `selectSession`. */
@@ -130,10 +130,14 @@ export class ThreadWriter implements LeasedWrites {
     return this.#unfinished.length === 0;
   }
 
-  /** The writer reads where the thread stands, and so begins anew. */
+  /**
+   * The writer reads where the thread stands, and so begins anew. Not a run that the storage was away for: what it has told
+   * then is in no checkpoint to be read, and would be missing from its log. Its next attempt tells it.
+   */
   welcome({ lease, invocation }: Writer): void {
     const who = lease ?? invocation;
-    if (who) this.#failed.delete(who);
+    if (!who || (lease && isAppError(this.#failed.get(lease), "storage_unavailable", "storage_busy"))) return;
+    this.#failed.delete(who);
   }
 
   /** Encodes now, and throws if it can't; writes soon, and resolves when that is durable. */
@@ -156,16 +160,34 @@ export class ThreadWriter implements LeasedWrites {
     await last.result;
   }
 
+  async storeWith(lease: WriterLease, statement: Statement): Promise<QueryResult | undefined> {
+    const writer = { lease, invocation: undefined };
+    const batch = this.#openOf(writer);
+    if (!batch) {
+      await this.settled(writer);
+      return undefined;
+    }
+    const other = batch.addOther(statement);
+    await batch.result;
+    return other.result;
+  }
+
   async commitWith(lease: WriterLease, leaving: LeavingWrite): Promise<Left | undefined> {
     const writer = { lease, invocation: undefined };
-    const batch = this.#open && isSameWriter(this.#open.writer, writer) ? this.#open : undefined;
+    const batch = this.#openOf(writer);
     if (batch) batch.leaving = leaving;
     await this.settled(writer);
     return batch?.left;
   }
 
+  /** What still gathers of the same writer's. */
+  #openOf(writer: Writer): WriteBatch | undefined {
+    return this.#open && isSameWriter(this.#open.writer, writer) ? this.#open : undefined;
+  }
+
   #batchFor(writer: Writer): WriteBatch {
-    if (this.#open && isSameWriter(this.#open.writer, writer)) return this.#open;
+    const open = this.#openOf(writer);
+    if (open) return open;
     // What the same writer has on its way may be counted on: if that fails, so does what comes after it.
     const before = this.#unfinished.findLast((one) => isSameWriter(one.writer, writer));
     const knowledge = before?.knowledge ?? this.#knowledge;
@@ -222,7 +244,7 @@ export class ThreadWriter implements LeasedWrites {
   }
 
   async #amend(batch: WriteBatch): Promise<void> {
-    const reason = await explainRefusal(this.#ctx.db, this.#thread_id, batch.writer, batch.knowledge.generation);
+    const reason = await explainRefusal(this.#ctx.db, this.thread_id, batch.writer, batch.knowledge.generation);
     if (reason === "pruned") this.#encodeAgain(batch);
     else if (reason.code === "concurrent_writer" && expectedHead(batch.ops) === undefined) rebuildInstead(batch.ops);
     else throw reason;
@@ -240,11 +262,16 @@ export class ThreadWriter implements LeasedWrites {
   async #commit(batch: WriteBatch): Promise<void> {
     if (!(this.#ctx.db.isElsewhere && isKnownBeforehand(batch))) batch.compare();
     batch.throwIfFailed();
-    const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.#thread_id, batch.created_at)];
-    const { results, events, left } = await this.#send([...opening, ...this.#statements(batch)], batch);
+    const opening = this.#exists ? [] : [ensureThread(this.#ctx.db.dialect, this.thread_id, batch.created_at)];
+    const own = [...opening, ...this.#statements(batch)];
+    const { results, events, left } = await this.#send(
+      [...own, ...batch.others.map(({ statement }) => statement)],
+      batch,
+    );
     const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
     this.#exists = true;
     batch.left = left;
+    for (const [i, other] of batch.others.entries()) other.result = results[own.length + i];
     batch.knowledge.generation = row.generation;
     batch.memory.mergeInto(batch.knowledge.memory);
     this.#open?.memory.settleOn(this.#open.knowledge.memory);
@@ -268,10 +295,10 @@ export class ThreadWriter implements LeasedWrites {
     const events = batch.ops.flatMap((op) => op.events ?? []);
     try {
       if (isKnownBeforehand(batch))
-        return { results: await db.atomic(statements, this.#thread_id, confirmation(batch)), events };
-      return await db.transaction(() => this.#body(statements, batch, events), this.#thread_id);
+        return { results: await db.atomic(statements, this.thread_id, confirmation(batch)), events };
+      return await db.transaction(() => this.#body(statements, batch, events), this.thread_id);
     } catch (error) {
-      throw error instanceof AppError ? error : storageError(error, `Thread ${this.#thread_id}`);
+      throw error instanceof AppError ? error : storageError(error, `Thread ${this.thread_id}`);
     }
   }
 
@@ -283,13 +310,13 @@ export class ThreadWriter implements LeasedWrites {
     for (const session_id of rebuilt) yield* rebuildMessages(this.#ctx, session_id);
     if (!leaving) return { results, events };
     const looked = rebuilt.size === 0 ? results.slice(statements.length) : yield* all(leaving.statements);
-    const { events: told, ...left } = yield* leaving.finish(looked, this.#thread_id, events);
+    const { events: told, ...left } = yield* leaving.finish(looked, this.thread_id, events);
     return { results, events: told, left };
   }
 
   #statements({ ops, pieces, writer, knowledge, created_at, leaving }: WriteBatch): Statement[] {
     const { dialect } = this.#ctx.db;
-    const thread_id = this.#thread_id;
+    const thread_id = this.thread_id;
     const checkpoints = ops.flatMap((op) => op.checkpoint ?? []);
     const events = ops.flatMap((op) => op.events ?? []);
     const run_id = writer.lease?.run_id ?? null;

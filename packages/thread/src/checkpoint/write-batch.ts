@@ -1,4 +1,5 @@
 import type { LeavingWrite, Left } from "../sql/leave-run.ts";
+import type { QueryResult, Statement } from "../sql/statement.ts";
 import { AssumedLists } from "./assumed-lists.ts";
 import type { Writer } from "./lease.ts";
 import { type LongLists, type NewPiece, PieceEncoder } from "./piece-encoder.ts";
@@ -22,6 +23,11 @@ interface Call {
   op: WriteOp;
   /** It took lists for unchanged without looking at all of them. */
   assumes: boolean;
+}
+
+interface OtherWrite {
+  readonly statement: Statement;
+  result?: QueryResult | undefined;
 }
 
 export interface BatchOptions {
@@ -54,6 +60,8 @@ export class WriteBatch {
   /** The run's end, in the same commit, and what came of it. */
   leaving: LeavingWrite | undefined;
   left: Left | undefined;
+  /** What others store in the same commit, behind all else, and what came of it. */
+  readonly others: OtherWrite[] = [];
   /** It may go to the database; until then it gathers. */
   readonly gathered: Promise<void>;
   /** Lets it go. */
@@ -97,6 +105,14 @@ export class WriteBatch {
     this.#encode(call, { assumed: this.#assumed, looksLater: urgency === "awaited" && this.#isElsewhere });
     this.#calls.push(call);
     if (call.assumes) setImmediate(() => this.compare());
+  }
+
+  /** With whatever else this turn of the event loop brings. */
+  addOther(statement: Statement): OtherWrite {
+    const other: OtherWrite = { statement };
+    this.others.push(other);
+    this.#schedule("soon");
+    return other;
   }
 
   /** Makes sure of what was assumed so far: what is not true is encoded again. */

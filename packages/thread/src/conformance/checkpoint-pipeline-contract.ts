@@ -148,6 +148,54 @@ export function checkpointPipelineContract(open: OpenStorage): void {
       await storage.finishRun(now, endOf("succeeded"));
     });
 
+    test("begins tool calls with the step that asks for them, not before", async ({ storage, second }) => {
+      const { lease } = await startRun(storage);
+      const saver = await storage.getCheckpointer();
+      const committed = vi.fn();
+      const writer: WriterLease = { ...lease, pipelined: true, takeEvents: () => [token("a")], committed };
+      const configurable = { [LEASE]: writer };
+      const call = { checkpoint_ns: "", name: "bash", args: {}, on_crash: "never" } as const;
+      const begin = async (id: string, thread_id = lease.thread_id) => {
+        const intent = { ...call, thread_id, tool_call_id: id, lease: writer };
+        const { state } = await storage.beginToolCall(intent);
+        return [state, committed.mock.calls.length];
+      };
+      const step = await put(saver, lease.thread_id, { n: 1 }, { configurable });
+      expect(await Promise.all([begin("one"), begin("two")])).toEqual([
+        ["started", 1],
+        ["started", 1],
+      ]);
+      expect(await read(await elsewhere(storage, second), lease.thread_id)).toEqual({ n: 1 });
+      await put(saver, step, { n: 2 }, { configurable });
+      await expect(begin("one")).rejects.toMatchObject({ code: "tool_call_started" });
+      expect(await begin("three")).toEqual(["started", 2]);
+      const two = { thread_id: lease.thread_id, checkpoint_ns: "", tool_call_id: "two" };
+      await storage.finishToolCall(two, writer, { outcome: "ok", result: 1 });
+      await put(saver, step, { n: 3 }, { configurable });
+      expect(await begin("two")).toEqual(["finished", 3]);
+      await put(saver, step, { n: 4 }, { configurable });
+      const foreign = begin("four", (await storage.createSession({})).thread_id);
+      await expect(foreign).rejects.toMatchObject({ code: "stale_epoch" });
+      const ids = (await storage.listToolCalls(lease.run_id)).map(({ tool_call_id }) => tool_call_id);
+      expect(ids).toEqual(["one", "two", "three"]);
+    });
+
+    test("begins no tool call without the step that asks for it", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      const old = await claim(storage, { lease_ms: NO_TIME });
+      const saver = await storage.getCheckpointer();
+      const writer: WriterLease = { ...old, pipelined: true };
+      await put(saver, old.thread_id, { n: 1 }, { configurable: { [LEASE]: writer } });
+      await claim(storage);
+      const intent = { thread_id: old.thread_id, checkpoint_ns: "", tool_call_id: "call", lease: writer };
+      const begin = () => storage.beginToolCall({ ...intent, name: "bash", args: {}, on_crash: "never" });
+      await expect(begin()).rejects.toMatchObject({ code: "stale_epoch" });
+      await expect(begin()).rejects.toMatchObject({ code: "stale_epoch" });
+      expect(await storage.listToolCalls(old.run_id)).toEqual([]);
+      expect(await saver.getTuple(threadConfig(old.thread_id))).toBeUndefined();
+    });
+
     test("that was taken over is told, stores nothing more, and the process survives", async ({ storage, second }) => {
       const { id: session_id } = await storage.createSession({});
       await storage.createRun({ session_id });

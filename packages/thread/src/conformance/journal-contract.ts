@@ -66,6 +66,19 @@ export function journalContract(open: OpenStorage): void {
       const begun = await Promise.all(intents.map((intent) => storage.beginToolCall(intent)));
       expect(begun.map(({ state }) => state)).toEqual(["started", "started", "started"]);
       expect(new Set(begun.map((state) => JSON.stringify(state))).size).toBe(3);
+      await storage.finishToolCall(one.key, one.lease, { outcome: "ok", result: 1 });
+      // Of two that are begun at once, either may come first.
+      const ofOne = await storage.listToolCalls(one.lease.run_id);
+      const left = [
+        ...ofOne.toSorted((a, b) => a.checkpoint_ns.length - b.checkpoint_ns.length),
+        ...(await storage.listToolCalls(other.lease.run_id)),
+      ];
+      const ends = left.map(({ checkpoint_ns, status, result }) => [checkpoint_ns, status, result]);
+      expect(ends).toEqual([
+        ["", "ok", 1],
+        ["tools:1", "started", null],
+        ["", "started", null],
+      ]);
     });
 
     test("after a crash a recorded result is used, whatever the tool says about crashes", async ({ storage }) => {
@@ -88,8 +101,50 @@ export function journalContract(open: OpenStorage): void {
         ...first,
         attempt: 3,
       });
+      const twice = storage.beginToolCall(intent({ on_crash: "retry", lease: third }));
+      await expect(twice).rejects.toMatchObject({ code: "tool_call_started" });
       await storage.finishToolCall(key, third, { outcome: "ok", result: 1 });
       expect(await storage.listToolCalls(third.run_id)).toMatchObject([{ attempt: 3, status: "ok" }]);
+    });
+
+    test("a call that the next run starts again is that run's", async ({ storage }) => {
+      const { session_id, lease, key, intent } = await startJournal(storage);
+      await storage.beginToolCall(intent({ on_crash: "retry" }));
+      await storage.finishRun(lease, endOf("failed"));
+      await storage.createRun({ session_id, resumes: lease.run_id });
+      const next = await claim(storage, { session_id });
+      await storage.beginToolCall(intent({ on_crash: "retry", lease: next }));
+      expect(await storage.listToolCalls(lease.run_id)).toEqual([]);
+      expect(await storage.listToolCalls(next.run_id)).toMatchObject([
+        { tool_call_id: key.tool_call_id, attempt: 2, status: "started" },
+      ]);
+    });
+
+    test("a call that was stopped and has no result is started again by the next run, if it may be retried", async ({
+      storage,
+    }) => {
+      for (const outcome of ["aborted", "unknown"] as const) {
+        const { session_id, lease, key, intent } = await startJournal(storage);
+        const calls = (["retry", "never", "ask"] as const).map((on_crash) => ({ tool_call_id: on_crash, on_crash }));
+        for (const call of calls) {
+          await storage.beginToolCall(intent(call));
+          await storage.finishToolCall({ ...key, ...call }, lease, { outcome, result: null });
+          expect(await storage.beginToolCall(intent(call))).toMatchObject({ state: "finished", outcome });
+        }
+        await storage.finishRun(lease, endOf("aborted"));
+        await storage.createRun({ session_id, resumes: lease.run_id });
+        const next = await claim(storage, { session_id });
+        const again = await Promise.all(calls.map((call) => storage.beginToolCall(intent({ ...call, lease: next }))));
+        expect(again).toMatchObject([
+          { state: "started", attempt: 2 },
+          { state: "finished", outcome, result: null },
+          { state: "finished", outcome, result: null },
+        ]);
+        expect(await storage.listToolCalls(next.run_id)).toMatchObject([
+          { tool_call_id: "retry", status: "started", result: null, finished_at: null },
+        ]);
+        await storage.finishToolCall({ ...key, tool_call_id: "retry" }, next, { outcome: "ok", result: 1 });
+      }
     });
 
     test("after a crash a call without result: never and ask are unknown, until somebody says what became of it", async ({

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 
 /** PostgreSQL takes no more than 2,704 bytes into an index's entry, and the namespace needs its share. */
 const LONGEST = 512;
@@ -25,7 +25,7 @@ interface Stored {
 
 /** What was told of the call. An id of our own making is longer than what anybody else would begin like it. */
 export function toldCall(row: Stored): { tool_call_id: string; args: unknown } {
-  const args = JSON.parse(row.args);
+  const args = storedJson(row.args, `The args of tool call ${row.tool_call_id}`);
   const { tool_call_id } = (args ?? {}) as { tool_call_id?: unknown };
   const isHashed = row.tool_call_id.startsWith(HASHED) && typeof tool_call_id === "string";
   if (!isHashed || indexedId(tool_call_id) !== row.tool_call_id) return { tool_call_id: row.tool_call_id, args };

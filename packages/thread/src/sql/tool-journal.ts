@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import type { Selectable } from "kysely";
+import type { WriterLease } from "../checkpoint/lease.ts";
 import type { Lease } from "../run-store.ts";
 import type {
   ToolCallIntent,
@@ -12,7 +13,7 @@ import type {
 } from "../tool-journal.ts";
 import type { SqlContext } from "./context.ts";
 import { fixedQuery } from "./fixed-query.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { all, changes, first, type Statement, statement, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
@@ -26,7 +27,9 @@ export function createToolJournal(ctx: SqlContext): ToolJournal {
   return {
     beginToolCall: async (intent) => {
       const call = newCall(ctx, intent);
-      if (await changesCall(ctx, intent, intent.lease, insertCall(db, call))) return begun(call);
+      const insert = insertCall(db, call);
+      const together = await withCheckpoints(ctx, intent, insert);
+      if (together ? together.changes === 1 : await changesCall(ctx, intent, intent.lease, insert)) return begun(call);
       return writeCall(ctx, intent, intent.lease, (thread) => beginAgain(ctx, thread, intent, call));
     },
     finishToolCall: async (key, lease, { outcome, result }) => {
@@ -51,6 +54,13 @@ function writeCall<T>(ctx: SqlContext, key: ToolCallKey, lease: Lease, body: (th
       return yield* body(thread?.rows[0] as unknown as Thread);
     }),
   );
+}
+
+/** In the commit of what the lease's checkpointer has on its way, if there is anything. */
+async function withCheckpoints({ db }: SqlContext, { thread_id, lease }: ToolCallIntent, insert: Statement) {
+  const { writes }: WriterLease = lease;
+  if (writes?.thread_id !== thread_id) return undefined;
+  return writeLeased(db, lease, () => writes.storeWith(lease, insert));
 }
 
 /** Whether the change, which is all there is to do in most cases, has found what it is for: then it was one round trip. */
@@ -130,8 +140,8 @@ function* beginAgain(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, ca
     yield* all([insertCall(ctx.db, call)]); // it was taken back in between
     return begun(call);
   }
-  if (known.status !== "started") {
-    return { state: "finished", outcome: known.status as ToolOutcome, result: parseResult(known.result) };
+  if (known.status !== "started" && !mayStartAgain(known, lease)) {
+    return { state: "finished", outcome: known.status as ToolOutcome, result: parseResult(known) };
   }
   if (known.epoch === lease.epoch) throw begunTwice(intent);
   if (known.on_crash !== "retry") {
@@ -139,8 +149,16 @@ function* beginAgain(ctx: SqlContext, thread: Thread, intent: ToolCallIntent, ca
     return { state: "unknown", on_crash: on_crash as "never" | "ask", idempotency_key };
   }
   const again = { attempt: known.attempt + 1, epoch: lease.epoch, run_id: lease.run_id };
-  yield* all([statement(q.updateTable("tool_calls").set(again).where("pk", "=", known.pk))]);
+  const open = { status: "started", result: null, finished_at: null };
+  const update = q.updateTable("tool_calls").set({ ...again, ...open });
+  yield* all([statement(update.where("pk", "=", known.pk))]);
   return begun({ ...known, ...again });
+}
+
+/** An earlier attempt was stopped in it, and what it came to nobody knows: a crash would have left it open. */
+function mayStartAgain(call: ToolCallRow, lease: Lease): boolean {
+  const isStopped = call.status === "aborted" || call.status === "unknown";
+  return call.on_crash === "retry" && isStopped && parseResult(call) === null && call.epoch !== lease.epoch;
 }
 
 /** Made of what names the call, so that it is the same again even after the intent was taken back. */
@@ -193,8 +211,8 @@ function endedAlready({ tool_call_id }: ToolCallKey, status: string): AppError {
   return new AppError("tool_call_ended", `Tool call ${tool_call_id} has ended as ${status} already; that stays`);
 }
 
-function parseResult(result: string | null): unknown {
-  return result === null ? null : JSON.parse(result);
+function parseResult({ tool_call_id, result }: Pick<ToolCallRow, "tool_call_id" | "result">): unknown {
+  return result === null ? null : storedJson(result, `The result of tool call ${tool_call_id}`);
 }
 
 function toRecord(row: ToolCallRow): ToolCallRecord {
@@ -206,7 +224,7 @@ function toRecord(row: ToolCallRow): ToolCallRecord {
     status: row.status as ToolCallRecord["status"],
     attempt: row.attempt,
     idempotency_key: row.idempotency_key,
-    result: parseResult(row.result),
+    result: parseResult(row),
     created_at: row.created_at,
     finished_at: row.finished_at,
   };
