@@ -1,13 +1,15 @@
 import { AppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
-import { placeholders } from "../sql/dialect.ts";
+import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { type CheckpointBody, parseBody } from "./checkpoint-body.ts";
 import { DELTA_NOTE, deltaChannels, leansOnParent } from "./delta-channels.ts";
-import { partOfText } from "./part-of.ts";
+import { keptStates } from "./kept-states.ts";
+import { partOf, partOfText } from "./part-of.ts";
 
 interface SourceRow {
   seq: number;
+  ns: string;
   checkpoint_id: string;
   parent_id: string | null;
   body: Uint8Array;
@@ -55,7 +57,7 @@ export function* copyThreadBody(
   const copy = made?.rows[0]?.["pk"] as number | undefined;
   if (copy === undefined) throw new AppError("already_exists", `There is a thread ${to} already, or there was one`);
   if (checkpoint_id === undefined) yield* all(copyAll(run, thread.pk, copy));
-  else yield* copyFrom(run, { from, source: thread.pk, copy, checkpoint_id });
+  else yield* copyFrom(dialect, run, { from, source: thread.pk, copy, checkpoint_id });
 }
 
 type Run = (sql: string, params: SqlValue[]) => Statement;
@@ -82,18 +84,18 @@ interface Fork {
   checkpoint_id: string;
 }
 
-function* copyFrom(run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<void> {
-  const row = yield* findRow(run, source, checkpoint_id);
+function* copyFrom(dialect: Dialect, run: Run, { from, source, copy, checkpoint_id }: Fork): Tx<void> {
+  const row = yield* findRow(run, source, "", checkpoint_id);
   if (!row) throw new AppError("checkpoint_not_found", `Thread ${from} has no checkpoint ${checkpoint_id}`);
-  yield* all(copyCheckpoint(run, source, copy, row.seq));
-  yield* all(copySubgraphs(run, source, copy, row));
-  for (const { seq } of yield* leantOn(run, source, row)) yield* all(copyCheckpoint(run, source, copy, seq));
+  const seqs = [row, ...(yield* leantOn(run, source, row))].map(({ seq }) => seq);
+  yield* all(copyCheckpoints(dialect, run, { source, copy, seqs }));
+  yield* copySubgraphs(dialect, run, { source, copy, row });
 }
 
-export function* findRow(run: Run, thread: number, checkpoint_id: string): Tx<SourceRow | undefined> {
+export function* findRow(run: Run, thread: number, ns: string, checkpoint_id: string): Tx<SourceRow | undefined> {
   const sql =
-    "select seq, checkpoint_id, parent_id, body from checkpoints where thread = ? and ns = '' and checkpoint_id = ?";
-  const [found] = yield* all([run(sql, [thread, checkpoint_id])]);
+    "select seq, ns, checkpoint_id, parent_id, body from checkpoints where thread = ? and ns = ? and checkpoint_id = ?";
+  const [found] = yield* all([run(sql, [thread, ns, checkpoint_id])]);
   return found?.rows[0] as unknown as SourceRow | undefined;
 }
 
@@ -101,15 +103,16 @@ export function* findRow(run: Run, thread: number, checkpoint_id: string): Tx<So
 export function* leantOn(run: Run, thread: number, checkpoint: SourceRow): Tx<SourceRow[]> {
   if (!mayLean(bodyOf(checkpoint))) return [];
   const [noted] = yield* all([
-    run("select metadata from checkpoints where thread = ? and ns = '' and metadata like ?", [
+    run("select metadata from checkpoints where thread = ? and ns = ? and metadata like ?", [
       thread,
+      checkpoint.ns,
       `%${DELTA_NOTE}%`,
     ]),
   ]);
   const deltas = deltaChannels((noted?.rows ?? []).map(({ metadata }) => String(metadata)));
   const ancestors: SourceRow[] = [];
   for (let row: SourceRow | undefined = checkpoint; row?.parent_id && leansOnParent(bodyOf(row), deltas); ) {
-    row = yield* findRow(run, thread, row.parent_id);
+    row = yield* findRow(run, thread, row.ns, row.parent_id);
     if (row) ancestors.push(row);
   }
   return ancestors;
@@ -128,47 +131,58 @@ function bodyOf({ body, checkpoint_id }: SourceRow): CheckpointBody {
   return parseBody(body, `Checkpoint ${checkpoint_id}`);
 }
 
-function copyCheckpoint(run: Run, source: number, copy: number, seq: number): Statement[] {
+function copyCheckpoints(dialect: Dialect, run: Run, { source, copy, seqs }: Copied): Statement[] {
+  const numbers = JSON.stringify(seqs);
   return [
     run(
       `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
-       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata, snapshot from checkpoints where thread = ? and seq = ?`,
-      [copy, source, seq],
+       select cast(? as bigint), seq, ns, checkpoint_id, parent_id, body, metadata, snapshot from checkpoints
+       where thread = ? and seq in (${dialect.eachNumber})`,
+      [copy, source, numbers],
     ),
     run(
       `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
        select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
        from checkpoint_writes w join checkpoints c on c.thread = w.thread and c.ns = w.ns and c.checkpoint_id = w.checkpoint_id
-       where c.thread = ? and c.seq = ?`,
-      [copy, source, seq],
+       where c.thread = ? and c.seq in (${dialect.eachNumber})`,
+      [copy, source, numbers],
     ),
   ];
 }
 
+interface Copied {
+  source: number;
+  copy: number;
+  seqs: readonly number[];
+}
+
+interface Subgraphs {
+  source: number;
+  copy: number;
+  /** The checkpoint with which the copy begins. */
+  row: SourceRow;
+}
+
 /**
- * Subgraphs that were under way at that checkpoint: what they wrote before the thread's next root checkpoint, and what
- * says that it is part of this one, which may have been stored later than that. And of those that keep their state from
- * one call to the next (their namespace names no task) what they had last.
+ * Subgraphs that were under way at that checkpoint: what says that it is part of this one, whenever it was stored, and what
+ * says nothing of that and came before the thread's next root checkpoint. And what those had that keep their state.
  */
-function copySubgraphs(run: Run, source: number, copy: number, { seq, checkpoint_id }: SourceRow): Statement[] {
-  const within = `c.thread = ? and c.ns > '' and (c.metadata <> replace(c.metadata, ?, '')
-    or (c.seq > ? and c.seq < coalesce(
-      (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1))
-    or (c.ns not like '%:%' and c.seq =
-      (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < ?)))`;
-  const params = [copy, source, partOfText(checkpoint_id), seq, source, seq, seq];
-  return [
+function* copySubgraphs(dialect: Dialect, run: Run, { source, copy, row }: Subgraphs): Tx<void> {
+  const { seq, checkpoint_id } = row;
+  const [found] = yield* all([
     run(
-      `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata, snapshot)
-       select cast(? as bigint), c.seq, c.ns, c.checkpoint_id, c.parent_id, c.body, c.metadata, c.snapshot from checkpoints c where ${within}`,
-      params,
+      `select c.seq, c.checkpoint_id, c.metadata from checkpoints c where c.thread = ? and c.ns > ''
+         and (c.metadata <> replace(c.metadata, ?, '') or (c.seq > ? and c.seq < coalesce(
+           (select min(n.seq) from checkpoints n where n.thread = ? and n.ns = '' and n.seq > ?), c.seq + 1)))`,
+      [source, partOfText(checkpoint_id), seq, source, seq],
     ),
-    run(
-      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-       select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
-       from checkpoint_writes w join checkpoints c on c.thread = w.thread and c.ns = w.ns and c.checkpoint_id = w.checkpoint_id
-       where ${within}`,
-      params,
-    ),
-  ];
+  ]);
+  const stored = (found?.rows ?? []) as unknown as { seq: number; checkpoint_id: string; metadata: string }[];
+  const underWay = stored.filter((one) => (partOf(one) ?? checkpoint_id) === checkpoint_id);
+  const seqs = new Set(underWay.map((one) => one.seq));
+  for (const { ns, row: kept } of yield* keptStates(run, source, { at: row, ownStep: false })) {
+    const state = kept && (yield* findRow(run, source, ns, kept.checkpoint_id));
+    if (state) for (const one of [state, ...(yield* leantOn(run, source, state))]) seqs.add(one.seq);
+  }
+  if (seqs.size > 0) yield* all(copyCheckpoints(dialect, run, { source, copy, seqs: [...seqs] }));
 }

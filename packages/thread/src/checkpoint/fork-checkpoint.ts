@@ -4,7 +4,8 @@ import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { bodyJson } from "./checkpoint-body.ts";
-import { toBytes } from "./serializer.ts";
+import { keptStates } from "./kept-states.ts";
+import { parseJson, toBytes } from "./serializer.ts";
 import { noteStands, type Stands } from "./stands.ts";
 
 export interface ForkPoint {
@@ -17,6 +18,8 @@ export interface ForkPoint {
   source?: "fork" | "update";
   stands?: Stands;
 }
+
+type Run = (sql: string, params: SqlValue[]) => Statement;
 
 interface SourceRow {
   seq: number;
@@ -32,9 +35,11 @@ interface SourceRow {
 export function* forkCheckpoint(db: Database, point: ForkPoint): Tx<string> {
   const { dialect } = db;
   const { thread, checkpoint_id, snapshot, source: kind = "fork", stands = {} } = point;
-  const run = (sql: string, params: SqlValue[]): Statement => ({ sql: placeholders(dialect, sql), params });
+  const run: Run = (sql, params) => ({ sql: placeholders(dialect, sql), params });
   const source = checkpoint_id === null ? undefined : yield* findCheckpoint(db, thread, checkpoint_id);
-  const from = source ? (JSON.parse(source.metadata) as Record<string, unknown>) : { step: -2, parents: {} };
+  const from = source
+    ? (parseJson(source.metadata, `The metadata of checkpoint ${checkpoint_id}`) as Record<string, unknown>)
+    : { step: -2, parents: {} };
   // No run made it: one that finds its own id at the head takes its input for used.
   const { run_id: _, ...rest } = from;
   const step = Number(from["step"] ?? 0) + (source ? 1 : 0);
@@ -50,7 +55,7 @@ export function* forkCheckpoint(db: Database, point: ForkPoint): Tx<string> {
       [id, checkpoint_id, body, metadata, snapshot, thread],
     ),
   ]);
-  if (source) yield* forkSubgraphs(run, thread, source.seq);
+  yield* forkSubgraphs(run, thread, { seq: source?.seq ?? 0, checkpoint_id: checkpoint_id ?? "" });
   return id;
 }
 
@@ -70,24 +75,21 @@ function emptyBody(): Uint8Array {
   return toBytes(bodyJson({ v, ts, channels: {}, seen: versions_seen }));
 }
 
-/** Subgraphs that keep their state from one call to the next (their namespace names no task) have what they had then. */
-function* forkSubgraphs(run: (sql: string, params: SqlValue[]) => Statement, thread: number, seq: number): Tx<void> {
-  const [found] = yield* all([
-    run(
-      `select c.ns, c.seq from checkpoints c where c.thread = ? and c.ns > '' and c.ns not like '%:%'
-         and c.seq = (select max(n.seq) from checkpoints n where n.thread = c.thread and n.ns = c.ns and n.seq < coalesce(
-           (select min(r.seq) from checkpoints r where r.thread = c.thread and r.ns = '' and r.seq > ?), c.seq + 1))`,
-      [thread, seq],
-    ),
-  ]);
-  for (const row of found?.rows ?? []) {
+/** Subgraphs that keep their state from one call to the next have what they had then; those that had none begin anew. */
+function* forkSubgraphs(run: Run, thread: number, at: { seq: number; checkpoint_id: string }): Tx<void> {
+  for (const { ns, row } of yield* keptStates(run, thread, { at, ownStep: true })) {
+    const from = row
+      ? (parseJson(row.metadata, `The metadata of checkpoint ${row.checkpoint_id}`) as object)
+      : { source: "fork", step: -2 };
+    // Of none that was written before: it came with the thread's new head.
+    const metadata = JSON.stringify({ ...from, parents: {} });
     yield* all([
       run("update threads set checkpoint_seq = checkpoint_seq + 1 where pk = ?", [thread]),
       run(
         `insert into checkpoints (thread, seq, ns, checkpoint_id, parent_id, body, metadata)
-         select c.thread, t.checkpoint_seq, c.ns, cast(? as text), c.checkpoint_id, c.body, c.metadata
-         from checkpoints c join threads t on t.pk = c.thread where c.thread = ? and c.seq = ?`,
-        [uuid6(0), thread, row["seq"] as number],
+         select t.pk, t.checkpoint_seq, cast(? as text), cast(? as text), c.checkpoint_id, coalesce(c.body, ?), cast(? as text)
+         from threads t left join checkpoints c on c.thread = t.pk and c.seq = ? where t.pk = ?`,
+        [ns, uuid6(0), emptyBody(), metadata, row?.seq ?? null, thread],
       ),
     ]);
   }

@@ -7,7 +7,7 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointSaver } from "./checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { adoptVersion } from "./version.ts";
 
 export interface ImportOptions {

@@ -86,7 +86,11 @@ export function* readTimeline(db: Database, page: TimelinePage): Tx<TimelineEntr
 }
 
 function describe(row: Row, { ts }: CheckpointBody) {
-  const metadata = JSON.parse(row.metadata) as { run_id?: string; step?: number; source?: TimelineEntry["source"] };
+  const metadata = parseJson(row.metadata, `The metadata of checkpoint ${row.checkpoint_id}`) as {
+    run_id?: string;
+    step?: number;
+    source?: TimelineEntry["source"];
+  };
   return {
     checkpoint_id: row.checkpoint_id,
     parent_id: row.parent_id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
 import { elsewhere, type Point, put, read, type Values } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";

@@ -1,9 +1,10 @@
-import { Annotation, Command, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, Command, DeltaChannel, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { type BaseCheckpointSaver, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { Log, threadConfig } from "./checkpoint-graph.ts";
 import { elsewhere, listed } from "./checkpoint-line.ts";
+import { counting as countingOuter } from "./fork-history-contract.ts";
 import type { OpenStorage, StorageFixture } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -47,6 +48,7 @@ const MEANWHILE: [string, Between][] = [
 
 export function checkpointSubgraphContract(open: OpenStorage): void {
   listBeforeContract(open);
+  keptStateContract(open);
   describe.each(MEANWHILE)("an interrupt that is answered %s", (_, meanwhile) => {
     const test = (name: string, body: (fixture: StorageFixture) => Promise<void>) => it(name, withStorage(open, body));
 
@@ -142,6 +144,67 @@ function listBeforeContract(open: OpenStorage): void {
   );
 }
 
+/** Subgraphs that keep their state from one call to the next, in a copy that begins at a checkpoint. */
+function keptStateContract(open: OpenStorage): void {
+  it.each(["sync", "async", "exit"] as const)(
+    "a copy from a checkpoint has what its subgraphs kept then, with durability %s",
+    (durability) =>
+      withStorage(open, async ({ storage, second }) => {
+        const saver = await storage.getCheckpointer();
+        const graph = countingOuter(saver);
+        const heads: string[] = [];
+        for (const n of [1, 2, 3]) {
+          expect((await graph.invoke({ seen: -1 }, { ...threadConfig("t"), durability })).seen).toBe(n);
+          heads.push((await saver.getTuple(threadConfig("t")))?.checkpoint.id as string);
+        }
+        const other = await elsewhere(storage, second);
+        for (const [i, checkpoint_id] of heads.entries()) {
+          await other.copyThread("t", `copy ${i}`, { checkpoint_id });
+          const next = await countingOuter(other).invoke({ seen: -1 }, threadConfig(`copy ${i}`));
+          expect(next.seen, `after call ${i + 1}`).toBe(i + 2);
+        }
+      })(),
+  );
+
+  it(
+    "a copy from a checkpoint has what its subgraphs kept then, also where that is in the writes of several steps",
+    withStorage(open, async ({ storage, second }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      for (let n = 1; n <= 5; n++) {
+        expect((await collecting(saver).invoke({ seen: -1 }, threadConfig("t"))).seen).toBe(n);
+        const checkpoint_id = (await saver.getTuple(threadConfig("t")))?.checkpoint.id as string;
+        await other.copyThread("t", `copy ${n}`, { checkpoint_id });
+        const next = await collecting(other).invoke({ seen: -1 }, threadConfig(`copy ${n}`));
+        expect(next.seen, `after call ${n}`).toBe(n + 1);
+      }
+    }),
+  );
+
+  it(
+    "what is part of a later checkpoint is in no copy from an earlier one, though it was stored before that",
+    withStorage(open, async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const at = (checkpoint_ns: string, root?: string) => {
+        const checkpoint = emptyCheckpoint();
+        const parents: Record<string, string> = root === undefined ? {} : { "": root };
+        const place = threadConfig("t", { checkpoint_ns });
+        return { id: checkpoint.id, put: () => saver.put(place, checkpoint, { source: "loop", step: 0, parents }, {}) };
+      };
+      const [first, second, third] = [at(""), at(""), at("")];
+      const [kept, later, task] = [at("kept", first.id), at("kept", third.id), at("task:1", third.id)];
+      for (const each of [first, kept, later, task, second, third]) await each.put();
+      const copied = async ({ id }: { id: string }) => {
+        await saver.copyThread("t", id, { checkpoint_id: id });
+        return (await listed(saver, threadConfig(id))).sort();
+      };
+      expect(await copied(first)).toEqual([first.id, kept.id].sort());
+      expect(await copied(second)).toEqual([kept.id, second.id].sort());
+      expect(await copied(third)).toEqual([kept.id, later.id, task.id, third.id].sort());
+    }),
+  );
+}
+
 /** Two steps, of which the second asks a human. */
 function asking(checkpointer?: BaseCheckpointSaver, steps: string[] = []) {
   return new StateGraph(Log)
@@ -172,6 +235,27 @@ function counting() {
     .addEdge("count", "say")
     .addEdge("say", END)
     .compile({ checkpointer: true });
+}
+
+/** Counts its own calls by a list, of which only every few checkpoints have all. */
+function collecting(checkpointer: CheckpointSaver) {
+  const calls = () =>
+    new DeltaChannel<string[], string[]>((before, writes) => [...before, ...writes.flat()], {
+      snapshotFrequency: 5,
+      initialValueFactory: () => [],
+    });
+  const inner = new StateGraph(Annotation.Root({ calls, seen: Annotation<number>() }))
+    .addNode("call", () => ({ calls: ["called"] }))
+    .addNode("tell", (state) => ({ seen: state.calls.length }))
+    .addEdge(START, "call")
+    .addEdge("call", "tell")
+    .addEdge("tell", END)
+    .compile({ checkpointer: true });
+  return new StateGraph(Annotation.Root({ seen: Annotation<number>() }))
+    .addNode("inner", inner as never)
+    .addEdge(START, "inner")
+    .addEdge("inner", END)
+    .compile({ checkpointer });
 }
 
 function outer(checkpointer: BaseCheckpointSaver | undefined, inner: unknown) {

@@ -23,6 +23,41 @@ export function checkpointThreadContract(open: OpenStorage): void {
       expect(log).toEqual(logOf("a", "b"));
     });
 
+    test("a checkpoint that is put again holds what it was given last, and stands where it stood", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const first = await put(saver, "t", { n: 1 });
+      const second = await put(saver, first, { n: 2 });
+      const newVersions = { n: saver.getNextVersion(second.checkpoint.channel_versions["n"]) };
+      const again = { ...second.checkpoint, channel_values: { n: 3 }, channel_versions: newVersions };
+      await saver.put(first.config, again, { source: "loop", step: 7, parents: {} }, newVersions);
+      const other = await elsewhere(fixture.storage, fixture.second);
+      const tuple = await other.getTuple(second.config);
+      expect(tuple).toMatchObject({ checkpoint: { channel_values: { n: 3 } }, metadata: { step: 7 } });
+      expect(tuple?.parentConfig).toEqual(first.config);
+      expect(await listed(other, threadConfig("t"))).toEqual([again.id, first.checkpoint.id]);
+    });
+
+    test("a checkpoint that is put twice at once holds what it was given last", async (fixture) => {
+      const saver = await fixture.storage.getCheckpointer();
+      const { config, checkpoint } = await put(saver, "t", { n: 1 });
+      const putAgain = (n: number) => {
+        const again = { ...checkpoint, channel_values: { n } };
+        return saver.put(
+          threadConfig("t"),
+          again,
+          { source: "loop", step: n, parents: {} },
+          checkpoint.channel_versions,
+        );
+      };
+      await Promise.all([2, 3].map(putAgain));
+      const other = await elsewhere(fixture.storage, fixture.second);
+      expect(await other.getTuple(config)).toMatchObject({
+        checkpoint: { channel_values: { n: 3 } },
+        metadata: { step: 3 },
+      });
+      expect(await listed(other, threadConfig("t"))).toEqual([checkpoint.id]);
+    });
+
     test("a graph that failed goes on from its last step, elsewhere, and repeats nothing that was done", async (fixture) => {
       const saver = await fixture.storage.getCheckpointer();
       const broken = twoSteps(saver, {

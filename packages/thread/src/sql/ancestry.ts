@@ -1,6 +1,7 @@
 import { standsAt, standsKey, type Written } from "../checkpoint/stands.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
+import { storedJson } from "./json-text.ts";
 import { all, type Tx } from "./statement.ts";
 
 /** A root checkpoint on the way from another one to the beginning. */
@@ -56,7 +57,7 @@ function* readChain(
   const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [thread, checkpoint_id, limit, markOf(of)] }]);
   return (found?.rows ?? []).map((row) => {
     const text = String(row["metadata"]);
-    const metadata = JSON.parse(text) as { source?: string };
+    const metadata = storedJson(text, `The metadata of checkpoint ${row["checkpoint_id"]}`) as { source?: string };
     const parent_id = row["parent_id"] as string | null;
     // What only looks like a note, somewhere in what a graph says of its checkpoints, has stopped the query as well.
     const isStop = of !== undefined && text.includes(`"${standsKey(of)}":`);

@@ -103,7 +103,7 @@ function* wayTo(ctx: SqlContext, fork: Forked, checkpoint_id: string): Tx<Stretc
 
 function* allLeantOn({ db: { dialect } }: SqlContext, thread: number, checkpoint_id: string): Tx<Stretch["line"]> {
   const run = (sql: string, params: SqlValue[]) => prepared(dialect, sql, params);
-  const row = yield* findRow(run, thread, checkpoint_id);
+  const row = yield* findRow(run, thread, "", checkpoint_id);
   return row ? yield* leantOn(run, thread, row) : [];
 }
 
