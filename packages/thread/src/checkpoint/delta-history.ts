@@ -1,7 +1,7 @@
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint";
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
-import { type Channels, parseBody } from "./checkpoint-body.ts";
+import { parseBody } from "./checkpoint-body.ts";
 import type { Place } from "./checkpoint-place.ts";
 import type { JsonValue } from "./json-value.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
@@ -20,7 +20,7 @@ interface WriteRow {
   value: Uint8Array;
 }
 
-/** The checkpoint, then its ancestors, nearest first. */
+/** The checkpoint, then so many of its ancestors, nearest first. */
 const CHAIN = `with recursive chain (thread, lineage, ns, checkpoint_id, parent_id, body, depth) as (
     select c.thread, coalesce(t.lineage, t.pk), c.ns, c.checkpoint_id, c.parent_id, c.body, 0
     from threads t join checkpoints c on c.thread = t.pk
@@ -29,16 +29,55 @@ const CHAIN = `with recursive chain (thread, lineage, ns, checkpoint_id, parent_
     union all
     select p.thread, chain.lineage, p.ns, p.checkpoint_id, p.parent_id, p.body, chain.depth + 1
     from chain join checkpoints p on p.thread = chain.thread and p.ns = chain.ns and p.checkpoint_id = chain.parent_id
+    where chain.depth < ?
   )`;
 
-/** What delta channels need to be rebuilt: one walk up the ancestry, whatever its length, in one round trip. */
+/** Ancestors that the first look takes in; each further one takes in twice as many. */
+const NEAR = 64;
+
+/**
+ * What delta channels need to be rebuilt: a walk up the ancestry as far as one that holds them whole. One round trip where
+ * that is near, few where it isn't; what came before it is not read.
+ */
 export async function deltaChannelHistory(
   db: Database,
-  { thread_id, ns, checkpoint_id }: Place,
+  place: Place,
   channels: string[],
 ): Promise<Record<string, DeltaChannelHistory>> {
-  if (channels.length === 0) return {};
-  const chain = [thread_id, ns, checkpoint_id ?? null, ns];
+  const where = `Thread ${place.thread_id}`;
+  const found = new Map(channels.map((channel): [string, Found] => [channel, { writes: [] }]));
+  let at = place;
+  let lineage: number | undefined;
+  for (let count = NEAR; ; count *= 2) {
+    const missing = channels.filter((channel) => found.get(channel)?.seed === undefined);
+    if (missing.length === 0) break;
+    const { ancestors, writes } = await readUp(db, at, { count, channels: missing });
+    lineage ??= ancestors[0]?.lineage;
+    for (const channel of missing) addTo(found.get(channel) as Found, { ancestors, writes, channel, where });
+    const last = ancestors.at(-1);
+    if (!last || ancestors.length < count) break;
+    at = { ...place, checkpoint_id: last.checkpoint_id };
+  }
+  return decodeAll(found, lineage === undefined ? undefined : new PieceDecoder(db, lineage, where));
+}
+
+interface Found {
+  /** Oldest first. */
+  writes: { task_id: string; json: JsonValue }[];
+  seed?: JsonValue;
+}
+
+interface Portion {
+  ancestors: Ancestor[];
+  writes: WriteRow[];
+}
+
+async function readUp(
+  db: Database,
+  { thread_id, ns, checkpoint_id }: Place,
+  { count, channels }: { count: number; channels: string[] },
+): Promise<Portion> {
+  const chain = [thread_id, ns, checkpoint_id ?? null, ns, count];
   const [ancestors, writes] = await db.readAll([
     {
       sql: placeholders(
@@ -57,53 +96,43 @@ export async function deltaChannelHistory(
       params: [...chain, JSON.stringify(channels)],
     },
   ]);
-  const rows = (ancestors?.rows ?? []) as unknown as Ancestor[];
-  const lineage = rows[0]?.lineage;
-  if (lineage === undefined) return Object.fromEntries(channels.map((channel) => [channel, { writes: [] }]));
-  return assemble(db, { thread_id, lineage, channels, rows, writes: (writes?.rows ?? []) as unknown as WriteRow[] });
+  return {
+    ancestors: (ancestors?.rows ?? []) as unknown as Ancestor[],
+    writes: (writes?.rows ?? []) as unknown as WriteRow[],
+  };
 }
 
-interface Found {
-  thread_id: string;
-  lineage: number;
-  channels: string[];
-  rows: Ancestor[];
-  writes: WriteRow[];
-}
-
-async function assemble(
-  db: Database,
-  { thread_id, lineage, channels, rows, writes }: Found,
-): Promise<Record<string, DeltaChannelHistory>> {
-  const bodies = rows.map(({ checkpoint_id, body }) => ({
-    checkpoint_id,
-    ...parseBody(body, `Thread ${thread_id}`),
-  }));
-  const parsed = writes.map((write) => ({ ...write, json: parseJson(write.value, `Thread ${thread_id}`) }));
-  const seeds = new Map<string, JsonValue>();
-  const within = new Map<string, Set<string>>();
-  for (const channel of channels) {
-    const end = bodies.findIndex(({ channels: held }) => storedValue(held, channel) !== undefined);
-    const reached = end === -1 ? bodies : bodies.slice(0, end + 1);
-    within.set(channel, new Set(reached.map(({ checkpoint_id }) => checkpoint_id)));
-    const seed = end === -1 ? undefined : storedValue(bodies[end]?.channels ?? {}, channel);
-    if (seed !== undefined) seeds.set(channel, seed);
+function addTo(
+  found: Found,
+  { ancestors, writes, channel, where }: Portion & { channel: string; where: string },
+): void {
+  const reached = new Set<string>();
+  for (const { checkpoint_id, body } of ancestors) {
+    reached.add(checkpoint_id);
+    const seed = parseBody(body, where).channels[channel]?.[1];
+    if (seed === undefined) continue;
+    found.seed = seed;
+    break;
   }
-  const decoder = new PieceDecoder(db, lineage, `Thread ${thread_id}`);
-  await decoder.fetch([...seeds.values(), ...parsed.map(({ json }) => json)]);
+  const mine = writes.filter((write) => write.channel === channel && reached.has(write.checkpoint_id));
+  found.writes.unshift(...mine.map(({ task_id, value }) => ({ task_id, json: parseJson(value, where) })));
+}
+
+async function decodeAll(
+  found: ReadonlyMap<string, Found>,
+  decoder: PieceDecoder | undefined,
+): Promise<Record<string, DeltaChannelHistory>> {
+  const all = [...found];
+  await decoder?.fetch(
+    all.flatMap(([, { seed, writes }]) => [...(seed === undefined ? [] : [seed]), ...writes.map(({ json }) => json)]),
+  );
   return Object.fromEntries(
-    channels.map((channel) => {
-      const mine = parsed.filter((w) => w.channel === channel && within.get(channel)?.has(w.checkpoint_id));
+    all.map(([channel, { seed, writes }]) => {
       const history: DeltaChannelHistory = {
-        writes: mine.map(({ task_id, json }): CheckpointPendingWrite => [task_id, channel, decoder.decode(json)]),
+        writes: writes.map(({ task_id, json }): CheckpointPendingWrite => [task_id, channel, decoder?.decode(json)]),
       };
-      const seed = seeds.get(channel);
-      if (seed !== undefined) history.seed = decoder.decode(seed);
+      if (seed !== undefined) history.seed = decoder?.decode(seed);
       return [channel, history];
     }),
   );
-}
-
-function storedValue(channels: Channels, name: string): JsonValue | undefined {
-  return channels[name]?.[1];
 }
