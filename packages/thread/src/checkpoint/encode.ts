@@ -1,5 +1,5 @@
 import { AppError, isAppError } from "@cognition/contract";
-import { isBytesName } from "./bytes.ts";
+import { hasMembers, isBytesName } from "./bytes.ts";
 import type { JsonValue } from "./json-value.ts";
 import { DeltaSnapshot, Document, messageFields, messageName } from "./langchain-class.ts";
 import { LONG_TEXT } from "./long-value.ts";
@@ -155,6 +155,7 @@ class Encoder {
     const { constructor: type } = value;
     if (value instanceof Error) return this.#error(value, depth);
     if (ArrayBuffer.isView(value) && isBytesName(type.name)) {
+      if (hasMembers(value)) this.#refuse(`a ${type.name} with members of its own`);
       const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { [TAG]: "bytes", c: type.name, v: base64(bytes) };
     }

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { StrictSerializer } from "../checkpoint/serializer.ts";
 import { anyValue } from "./any-value.ts";
 import { comparable } from "./checkpoint-line.ts";
+import { expectSame } from "./expect-same.ts";
 import { ERRORS, MESSAGES, REFUSED, SAMPLES } from "./sample-values.ts";
 
 const RUNS = 300;
@@ -38,7 +39,7 @@ export function serializerContract(create: () => SerializerProtocol = () => new 
     it("whatever it is made of", async () => {
       await fc.assert(
         fc.asyncProperty(anyValue(), async (value) => {
-          expect(await roundTrip(value)).toStrictEqual(value);
+          expectSame(await roundTrip(value), value);
         }),
         { numRuns: RUNS },
       );
