@@ -23,15 +23,15 @@ export {
   type SessionResult,
 } from "./chat/session-manager.ts";
 export { createSqlSessionStore, type SqlSessionStoreOptions } from "./chat/sql-session-store.ts";
-export { CheckpointSaver, type CheckpointSaverOptions } from "./checkpoint/checkpoint-saver.ts";
 export { type ImportOptions, type ImportReport, importThreads } from "./checkpoint/import-threads.ts";
 export { LEASE, type ProjectionRepair, type WriterLease } from "./checkpoint/lease.ts";
 export { deserialize, StrictSerializer, serialize } from "./checkpoint/serializer.ts";
-export { Store } from "./checkpoint/store.ts";
+export type * from "./checkpoint-saver.ts";
 export type * from "./definition-store.ts";
 export type * from "./delivery-store.ts";
 export type * from "./event-log.ts";
 export type * from "./idempotency-store.ts";
+export type * from "./memory-store.ts";
 export type * from "./message-store.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export type * from "./rate-limit-store.ts";

@@ -4,12 +4,12 @@ import type { ArtifactStore } from "./artifact-store.ts";
 import type { BreakerStore } from "./breaker-store.ts";
 import type { BudgetStore } from "./budget-store.ts";
 import type { ChatSessionStore } from "./chat/chat-session-store.ts";
-import type { CheckpointSaver } from "./checkpoint/checkpoint-saver.ts";
-import type { Store } from "./checkpoint/store.ts";
+import type { CheckpointSaver } from "./checkpoint-saver.ts";
 import type { DefinitionStore, RevisionStore } from "./definition-store.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 import type { EventLog } from "./event-log.ts";
 import type { IdempotencyStore } from "./idempotency-store.ts";
+import type { Store } from "./memory-store.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 import type { RunStore } from "./run-store.ts";
@@ -34,7 +34,8 @@ export interface Storage
     ToolJournal,
     DeliveryStore,
     IdempotencyStore {
-  readonly backend: "sqlite" | "postgres" | "memory";
+  /** sqlite, postgres, memory, or what a back end of somebody's own goes by. */
+  readonly backend: string;
   readonly artifacts: ArtifactStore;
   readonly profiles: ProfileStore;
   readonly tasks: TaskStore;
@@ -68,7 +69,7 @@ export interface Storage
 }
 
 export interface StorageHealth {
-  backend: Storage["backend"];
+  backend: string;
   ok: boolean;
   latency_ms: number;
   schema_version?: number;

@@ -11,3 +11,8 @@ it("every suite that our own engines pass is there for others", () => {
   expect(ours).toContain("sessionContract");
   expect(Object.keys(suites)).toEqual(expect.arrayContaining(ours));
 });
+
+it("the guide names every suite", () => {
+  const guide = readFileSync(join(import.meta.dirname, "../../../docs/guide/custom-backend.md"), "utf8");
+  expect(Object.keys(suites).filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+});
