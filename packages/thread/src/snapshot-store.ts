@@ -40,8 +40,15 @@ export interface SnapshotStore {
   missingObjects(scope: Scope, hashes: readonly string[]): Promise<string[]>;
   /** Durable when it resolves. What is stored already stays as it is. Gives the bytes that were added. */
   putObjects(scope: Scope, objects: readonly NewSnapshotObject[]): Promise<number>;
-  /** The contents, trees always whole. Rejects with `snapshot_not_found` if one is not there. */
-  readObjects(scope: Scope, hashes: readonly string[]): Promise<Map<string, Uint8Array>>;
+  /**
+   * The contents, trees always whole. Rejects with `snapshot_not_found` if one is not there. With `max_bytes`, of the first
+   * of them, as many as that holds, and at least one.
+   */
+  readObjects(
+    scope: Scope,
+    hashes: readonly string[],
+    limit?: { max_bytes?: number },
+  ): Promise<Map<string, Uint8Array>>;
   /**
    * Makes it the place where the thread's files stand, unless an object is missing (swept in between): then gives the
    * missing ones and changes nothing.
@@ -49,8 +56,6 @@ export interface SnapshotStore {
   saveSnapshot(snapshot: SavedSnapshot): Promise<string[]>;
   /** Where the thread's files stand; null for a thread that never had any. */
   currentSnapshot(thread_id: string): Promise<string | null>;
-  /** The snapshots of root checkpoints, by checkpoint; those without one are left out. */
-  snapshotsOf(thread_id: string, checkpoint_ids: readonly string[]): Promise<Map<string, string>>;
   /** Bytes that the scope's objects take. */
   snapshotBytes(scope: Scope): Promise<number>;
   /** Those that have ever stored an object. */
@@ -58,7 +63,7 @@ export interface SnapshotStore {
   /**
    * Removes objects that no checkpoint and no workspace leads to any more and that are older than the grace (an hour if
    * not said; what is being stored right now is not led to yet). With `max_bytes`, also lets go of the files of the oldest
-   * checkpoints until the rest fits; never of a head, a fork's beginning or where a workspace stands.
+   * checkpoints, and removes them at once, until the rest fits; never of a head or where a workspace stands.
    */
   sweepSnapshots(sweep: { scope: Scope; grace_ms?: number; max_bytes?: number }): Promise<SweepReport>;
 }

@@ -37,8 +37,10 @@ export interface Rewind {
   /** The head that the caller has seen: another one rejects with `version_conflict`. */
   expected_head: string | null;
   conversation: boolean;
-  /** The files of the checkpoint; left out, they stay. */
+  /** The files of the checkpoint; left out, they stay. What is not stored any more rejects with `snapshot_not_found`. */
   snapshot_id?: string;
+  /** Where the caller has seen the files stand: elsewhere rejects with `version_conflict`. */
+  expected_snapshot?: string;
   /** Where the files are to stand from now on, if what people have changed since the head is to stay. */
   files_stand_at?: string;
   artifacts?: boolean;
@@ -59,8 +61,10 @@ export interface Fork {
   agent_name?: string;
   /** False: the new session begins without the files. */
   files: boolean;
-  /** The files to begin with, if not those of the checkpoint. */
+  /** The files to begin with, if not those of the checkpoint; gone of what they lead to rejects with `snapshot_not_found`. */
   snapshot_id?: string;
+  /** All that they lead to. */
+  objects?: readonly string[];
   /** That of the other session if not said. */
   mode?: Session["mode"];
 }

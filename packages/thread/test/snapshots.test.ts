@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { snapshotContract } from "../src/conformance/snapshot-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("snapshots on $name", ({ open }) => snapshotContract(open));
+onEveryEngine("snapshots", snapshotContract);

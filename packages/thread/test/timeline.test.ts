@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { timelineContract } from "../src/conformance/timeline-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("the timeline on $name", ({ open }) => timelineContract(open));
+onEveryEngine("the timeline", timelineContract);

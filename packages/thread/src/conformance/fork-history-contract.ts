@@ -1,7 +1,7 @@
 import { AIMessage, RemoveMessage } from "@langchain/core/messages";
 import { Annotation, DeltaValue, END, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import type { Storage } from "../storage.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human } from "./projected-conversation.ts";

@@ -1,39 +1,19 @@
 import { randomBytes } from "node:crypto";
+import type { Session } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import { LEASE } from "../checkpoint/lease.ts";
 import { decodeTree } from "../snapshot/decode-tree.ts";
-import {
-  EMPTY_TREE,
-  encodeTree,
-  encodeTreeChange,
-  hashBlob,
-  hashTree,
-  type TreeEntry,
-  unstoredEntry,
-} from "../snapshot/tree.ts";
+import { EMPTY_TREE, encodeTreeChange, type TreeEntry, unstoredEntry } from "../snapshot/tree.ts";
 import type { NewSnapshotObject } from "../snapshot-store.ts";
 import type { Storage } from "../storage.ts";
 import { type Point, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
+import { blob, file, tree } from "./snapshot-objects.ts";
 import { claim, endOf, NO_TIME, startRun } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const ANN = { user: "ann" };
 const BOB = { user: "bob" };
-
-function blob(content: string | Uint8Array): NewSnapshotObject {
-  const bytes = Buffer.from(content as string);
-  return { hash: hashBlob(bytes), kind: "blob", content: bytes };
-}
-
-function tree(...entries: TreeEntry[]): NewSnapshotObject {
-  const content = encodeTree(entries);
-  return { hash: hashTree(content), kind: "tree", content };
-}
-
-function file(name: string, { hash }: NewSnapshotObject): TreeEntry {
-  return { name, type: "file", mode: 0o644, hash };
-}
 
 /** A workspace with one file of this content, stored and saved as the thread's. */
 async function save(storage: Storage, thread_id: string, content: string, scope = {}): Promise<string> {
@@ -61,6 +41,26 @@ export function snapshotContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
   describe("objects", () => {
+    test("come in portions that fit, one at least, and a tree with what it is a change of", async ({ storage }) => {
+      const { snapshots } = storage;
+      const files = [1, 2, 3].map((i) => blob(Buffer.alloc(1_000, i)));
+      const whole = tree(...files.map((each, i) => file(`f${i}`, each)));
+      const next = tree(file("f0", files[0] as NewSnapshotObject));
+      const change = encodeTreeChange({ base: whole.hash, set: [], gone: ["f1", "f2"] });
+      await snapshots.putObjects({}, [...files, whole]);
+      await snapshots.putObjects({}, [{ ...next, base: whole.hash, content: change }]);
+      const hashes = files.map(({ hash }) => hash);
+      const read = async (names: string[], max_bytes: number) => [
+        ...(await snapshots.readObjects({}, names, { max_bytes })).keys(),
+      ];
+      expect(await read(hashes, 2_500)).toEqual(hashes.slice(0, 2));
+      expect(await read(hashes, 0)).toEqual(hashes.slice(0, 1));
+      expect(await read([...hashes, next.hash, "nothing"], 3_000)).toEqual(hashes);
+      const contents = await snapshots.readObjects({}, [next.hash], { max_bytes: 0 });
+      expect(Buffer.from(contents.get(next.hash) ?? "").equals(next.content)).toBe(true);
+      await expect(read(["nothing"], 0)).rejects.toMatchObject({ code: "snapshot_not_found" });
+    });
+
     test("come back as they went in, stored once, large, small, odd and empty ones", async ({ storage, second }) => {
       const { snapshots } = storage;
       const objects = [blob(""), blob("\0\ud83d\ude00"), blob(randomBytes(700_000)), ...many(300)];
@@ -218,7 +218,7 @@ export function snapshotContract(open: OpenStorage): void {
     });
 
     test("is named by the checkpoints of the run that saved it, each by its own", async ({ storage }) => {
-      const { lease } = await startRun(storage);
+      const { session_id, lease } = await startRun(storage);
       const saver = await storage.getCheckpointer();
       let snapshot: string | undefined = "first";
       const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
@@ -227,10 +227,11 @@ export function snapshotContract(open: OpenStorage): void {
       const two = await put(saver, one, { a: 2 }, { configurable });
       snapshot = undefined;
       const three = await put(saver, two, { a: 3 }, { configurable });
-      const ids = [one, two, three].map(({ checkpoint }) => checkpoint.id);
-      expect([...(await storage.snapshots.snapshotsOf(lease.thread_id, ids))]).toEqual([
-        [ids[0], "first"],
-        [ids[1], "second"],
+      const timeline = await storage.timeline.readTimeline(session_id);
+      expect(timeline.map(({ checkpoint_id, snapshot_id }) => [checkpoint_id, snapshot_id])).toEqual([
+        [three.checkpoint.id, null],
+        [two.checkpoint.id, "second"],
+        [one.checkpoint.id, "first"],
       ]);
     });
 
@@ -327,25 +328,58 @@ export function snapshotContract(open: OpenStorage): void {
       expect((await storage.getSession(id))?.storage_bytes).toBe((before?.storage_bytes ?? 0) - report.bytes);
     });
 
+    const say = async (storage: Storage, { id, thread_id }: Session, after: Point | string, content: string) => {
+      const snapshot = await save(storage, thread_id, `${content} ${randomBytes(1_000).toString("hex")}`);
+      const { lease } = await runOn(storage, id);
+      const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
+      const point = await put(await storage.getCheckpointer(), after, { messages: [] }, { configurable });
+      await storage.finishRun(lease, endOf("succeeded"));
+      return { point, snapshot };
+    };
+
     test("a quota takes the oldest first, whichever session they are of", async ({ storage }) => {
-      const saver = await storage.getCheckpointer();
       const [early, late] = [await storage.createSession({}), await storage.createSession({})];
-      const say = async ({ id, thread_id }: typeof early, after: Point | string, content: string) => {
-        const snapshot = await save(storage, thread_id, `${content} ${randomBytes(1_000).toString("hex")}`);
-        const { lease } = await runOn(storage, id);
-        const configurable = { [LEASE]: { ...lease, snapshot: () => snapshot } };
-        const point = await put(saver, after, { messages: [] }, { configurable });
-        await storage.finishRun(lease, endOf("succeeded"));
-        return { point, snapshot };
-      };
-      const first = await say(late, late.thread_id, "first");
-      const second = await say(early, early.thread_id, "second");
-      await say(late, first.point, "late");
-      await say(early, second.point, "early");
+      const first = await say(storage, late, late.thread_id, "first");
+      const second = await say(storage, early, early.thread_id, "second");
+      await say(storage, late, first.point, "late");
+      await say(storage, early, second.point, "early");
       const max_bytes = (await storage.snapshots.snapshotBytes({})) - 500;
       expect((await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW, max_bytes })).forgotten).toBe(1);
       const gone = await storage.snapshots.missingObjects({}, [first.snapshot, second.snapshot]);
       expect(gone).toEqual([first.snapshot]);
+    });
+
+    test("a quota makes room at once, also among files of this moment, and takes no more than that needs", async ({
+      storage,
+    }) => {
+      const { snapshots } = storage;
+      const session = await storage.createSession({});
+      const on: string[] = [];
+      let last: Point | string = session.thread_id;
+      for (let i = 0; i < 8; i++) {
+        const { point, snapshot } = await say(storage, session, last, `step ${i}`);
+        on.push(snapshot);
+        last = point;
+      }
+      const waiting = blob(`on its way ${randomBytes(1_000).toString("hex")}`);
+      await snapshots.putObjects({}, [waiting]);
+      const before = await snapshots.snapshotBytes({});
+      const report = await snapshots.sweepSnapshots({ scope: {}, max_bytes: before - 1_500 });
+      expect(report).toMatchObject({ forgotten: 2, bytes: before - (await snapshots.snapshotBytes({})) });
+      expect(report.bytes).toBeGreaterThan(1_500);
+      expect(await snapshots.missingObjects({}, [...on, waiting.hash])).toEqual(on.slice(0, 2));
+    });
+
+    test("a tree that nothing leads to yet keeps the one that it is a change of", async ({ storage }) => {
+      const { snapshots } = storage;
+      const session = await storage.createSession({});
+      const old = await say(storage, session, session.thread_id, "old");
+      await say(storage, session, old.point, "new");
+      const content = encodeTreeChange({ base: old.snapshot, set: [unstoredEntry("other")], gone: ["a.txt"] });
+      const young = { ...tree(unstoredEntry("other")), base: old.snapshot, content };
+      await snapshots.putObjects({}, [young]);
+      expect(await snapshots.sweepSnapshots({ scope: {}, max_bytes: 0 })).toMatchObject({ forgotten: 1 });
+      expect((await snapshots.readObjects({}, [young.hash])).size).toBe(1);
     });
 
     test("lets go of a deleted session's files", async ({ storage }) => {

@@ -1,11 +1,14 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Storage } from "../storage.ts";
 import type { Rewind } from "../timeline-store.ts";
+import { put } from "./checkpoint-line.ts";
 import { forkContract } from "./fork-contract.ts";
 import { counting, forkHistoryContract } from "./fork-history-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
 import { startRun } from "./started-run.ts";
+import { timelineFilesContract } from "./timeline-files-contract.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** A session in which these were asked, one after the other; `heads[i]` is where it stood after the i-th. */
@@ -98,6 +101,24 @@ export function timelineContract(open: OpenStorage): void {
       expect(await count()).toBe(4);
     });
 
+    test("to before the first call of a subgraph that keeps its state, it has none; a redo brings it back", async ({
+      storage,
+    }) => {
+      const graph = counting(await storage.getCheckpointer());
+      const { id, thread_id } = await storage.createSession({});
+      const config = { configurable: { thread_id } };
+      const count = async () => (await graph.invoke({ seen: -1 }, config)).seen;
+      expect([await count(), await count()]).toEqual([1, 2]);
+      const head = await headOf(storage, id);
+      const [given] = (await storage.timeline.readTimeline(id)).slice(-1);
+      for (const before of [null, given?.checkpoint_id ?? ""]) {
+        await rewind(storage, id, before);
+        expect([await count(), await count(), await count()]).toEqual([1, 2, 3]);
+        await rewind(storage, id, head);
+        expect(await count()).toBe(3);
+      }
+    });
+
     test("the conversation goes on from there, in this process and in another", async ({ storage, second }) => {
       const { session_id, heads, ask, config } = await conversation(storage, ["a", "b"]);
       await rewind(storage, session_id, heads[0] ?? "");
@@ -123,6 +144,20 @@ export function timelineContract(open: OpenStorage): void {
         configurable: { thread_id: config.configurable.thread_id, checkpoint_id: before },
       });
       expect(tuple?.pendingWrites?.length).toBeGreaterThan(0);
+    });
+
+    test("what was only pending goes with what is undone, whoever said it", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      for (const said of [new HumanMessage("asked"), new AIMessage("answered")]) {
+        const { id, thread_id } = await storage.createSession({});
+        const first = await put(saver, thread_id, { messages: [human("a")] });
+        const second = await put(saver, first, { messages: [human("a"), human("b")] });
+        await saver.putWrites(second.config, [["messages", [said]]], "task");
+        await storage.rebuildMessages(id);
+        expect(await rowIds(storage, id)).toEqual(["a", "b", expect.stringContaining("task")]);
+        await rewind(storage, id, first.checkpoint.id);
+        await expectRows(storage, id, ["a"]);
+      }
     });
 
     test("to before the first message leaves an empty conversation that can go on", async ({ storage }) => {
@@ -343,6 +378,7 @@ export function timelineContract(open: OpenStorage): void {
     });
   });
 
+  timelineFilesContract(open);
   forkContract(open);
   forkHistoryContract(open);
 }

@@ -9,7 +9,7 @@ import type { Fork } from "../timeline-store.ts";
 import type { SqlContext } from "./context.ts";
 import { selectSessions, toSession } from "./session-row.ts";
 import { sessionNotFound } from "./session-store.ts";
-import { moveWorkspace } from "./snapshot-store.ts";
+import { moveWorkspace, requireStored } from "./snapshot-store.ts";
 import { all, changes, first, statement, type Tx } from "./statement.ts";
 
 /** What was pending at the checkpoint stays behind: its files do not have it, and the fork does it anew. */
@@ -33,10 +33,7 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   if (fork.id !== undefined) yield* refuseTaken(ctx, id);
   yield* copyThreadBody(ctx, parent.thread_id, thread_id, { checkpoint_id });
   const thread = yield* dropPending(ctx, thread_id, checkpoint_id);
-  const snapshot_id = fork.snapshot_id ?? thread.snapshot;
-  if (!fork.files) yield* leaveFiles(ctx, thread.pk, checkpoint_id);
-  else if (snapshot_id !== null)
-    yield* moveWorkspace(db, { thread: thread.pk, scope: parent.scope, snapshot_id, updated_at: created_at });
+  yield* giveFiles(ctx, fork, { ...thread, scope: parent.scope, checkpoint_id, updated_at: created_at });
   const { pk: _, user_id, scope, config, metadata } = parent;
   const own = {
     id,
@@ -64,6 +61,25 @@ export function* forkSession(ctx: SqlContext, fork: Fork): Tx<Session> {
   const row = yield* first(selectSessions(db).where("s.id", "=", id));
   if (!row) throw new AppError("internal", `Session ${id} was stored and can't be found`);
   return toSession(row);
+}
+
+interface Beginning {
+  pk: number;
+  snapshot: string | null;
+  scope: string;
+  checkpoint_id: string;
+  updated_at: string;
+}
+
+function* giveFiles(ctx: SqlContext, { files, snapshot_id: given, objects = [] }: Fork, at: Beginning): Tx<void> {
+  const { pk: thread, snapshot, scope, checkpoint_id, updated_at } = at;
+  if (!files) {
+    yield* leaveFiles(ctx, thread, checkpoint_id);
+    return;
+  }
+  if (given !== undefined) yield* requireStored(ctx.db, scope, [given, ...objects]);
+  const snapshot_id = given ?? snapshot;
+  if (snapshot_id !== null) yield* moveWorkspace(ctx.db, { thread, scope, snapshot_id, updated_at });
 }
 
 /** Where it begins it has no files: else all of them would look as if somebody had taken them away since. */

@@ -5,6 +5,7 @@ import { listNumbers } from "../checkpoint/list-pieces.ts";
 import { messageIdOf } from "../checkpoint/message-fields.ts";
 import { PieceDecoder } from "../checkpoint/piece-decoder.ts";
 import { MESSAGES } from "../checkpoint/project-checkpoint.ts";
+import { PENDING } from "../checkpoint/projection-statements.ts";
 import { asList } from "../checkpoint/timeline-read.ts";
 import type { Way } from "./ancestry.ts";
 import type { SqlContext } from "./context.ts";
@@ -94,7 +95,7 @@ function* replaceTail(
   if (
     tail.some(
       ({ id, checkpoint_id, role, run_id }) =>
-        checkpoint_id === null && role !== "user" && run_id !== null && !back.has(id),
+        id.startsWith(PENDING) || (checkpoint_id === null && role !== "user" && run_id !== null && !back.has(id)),
     )
   )
     return false;

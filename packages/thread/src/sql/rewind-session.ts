@@ -13,7 +13,7 @@ import { rewindMemory } from "./rewind-memory.ts";
 import { IS_OPEN } from "./run-row.ts";
 import { sealHead } from "./seal-head.ts";
 import { sessionNotFound } from "./session-store.ts";
-import { moveWorkspace } from "./snapshot-store.ts";
+import { moveWorkspace, requireStored } from "./snapshot-store.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
 import { advanceThread } from "./thread-row.ts";
 
@@ -31,13 +31,14 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   const { session_id, checkpoint_id } = rewind;
   const place = yield* findPlace(ctx, session_id);
   yield* refuseWhileBusy(ctx, session_id);
-  if (place.head !== rewind.expected_head) throw moved(session_id, place.head);
+  const stood = place.snapshot_id ?? EMPTY_TREE;
+  refuseMoved(rewind, place.head, stood);
   if (checkpoint_id !== null) yield* findCheckpoint(db, place.pk, checkpoint_id);
   place.head = yield* seal(ctx, place, rewind);
   const way = yield* wayTo(ctx, place, checkpoint_id);
   const target = rewind.conversation ? checkpoint_id : place.head;
   const written = rewind.written_at ?? checkpoint_id;
-  const snapshot = rewind.snapshot_id ?? place.snapshot_id ?? EMPTY_TREE;
+  const snapshot = rewind.snapshot_id ?? stood;
   const head = yield* forkCheckpoint(db, {
     thread: place.pk,
     checkpoint_id: target,
@@ -47,6 +48,7 @@ export function* rewindSession(ctx: SqlContext, rewind: Rewind): Tx<Rewound> {
   if (rewind.snapshot_id !== undefined) {
     const { pk: thread, scope } = place;
     const snapshot_id = rewind.files_stand_at ?? rewind.snapshot_id;
+    yield* requireStored(db, scope, [rewind.snapshot_id, snapshot_id]);
     yield* moveWorkspace(db, { thread, scope, snapshot_id, updated_at: now() });
   }
   const { pk: thread, head: from } = place;
@@ -116,9 +118,14 @@ function* refuseWhileBusy({ db }: SqlContext, session_id: string): Tx<void> {
   );
 }
 
-function moved(session_id: string, head: string | null): AppError {
-  const message = `Session ${session_id} has moved on to ${head} in the meantime; nothing was changed. Look again, then decide.`;
-  return new AppError("version_conflict", message, { details: { head } });
+function refuseMoved({ session_id, ...expected }: Rewind, head: string | null, stood: string): void {
+  const again = "in the meantime; nothing was changed. Look again, then decide.";
+  if (head !== expected.expected_head)
+    throw new AppError("version_conflict", `Session ${session_id} has moved on to ${head} ${again}`, {
+      details: { head },
+    });
+  if ((expected.expected_snapshot ?? stood) !== stood)
+    throw new AppError("version_conflict", `Files of session ${session_id} were changed ${again}`);
 }
 
 /** Before the first checkpoint: everything is undone. */

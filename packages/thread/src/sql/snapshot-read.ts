@@ -34,19 +34,40 @@ export async function readObjects(
   db: Database,
   scope: string,
   hashes: readonly string[],
+  { max_bytes = Number.POSITIVE_INFINITY }: { max_bytes?: number } = {},
 ): Promise<Map<string, Uint8Array>> {
-  const wanted = [...new Set(hashes)].filter((hash) => hash !== EMPTY_TREE);
+  const named = [...new Set(hashes)].filter((hash) => hash !== EMPTY_TREE);
   const found = new Map<string, Uint8Array>(hashes.includes(EMPTY_TREE) ? [[EMPTY_TREE, encodeTree([])]] : []);
-  if (wanted.length === 0) return found;
+  if (named.length === 0) return found;
   for (let attempt = 0; ; attempt++) {
-    const [result] = await db.readAll([selectObjects(db, scope, wanted)]);
-    const rows = (result?.rows ?? []) as unknown as ObjectRow[];
+    const [result] = await db.readAll([selectObjects(db, scope, named)]);
+    const byHash = new Map(((result?.rows ?? []) as unknown as ObjectRow[]).map((row) => [row.hash, row]));
+    const { wanted, rows } = firstOf(named, byHash, max_bytes);
     const raw = await readPacks(db, rows);
-    const byHash = new Map(rows.map((row) => [row.hash, row]));
     if (raw.size < rows.length && attempt < 3) continue;
     for (const hash of wanted) found.set(hash, resolve(hash, byHash, raw));
     return found;
   }
+}
+
+/** As many as fit, and the rows that they are read from. */
+function firstOf(
+  named: readonly string[],
+  byHash: ReadonlyMap<string, ObjectRow>,
+  max_bytes: number,
+): { wanted: string[]; rows: ObjectRow[] } {
+  const wanted: string[] = [];
+  const rows = new Map<string, ObjectRow>();
+  let bytes = 0;
+  for (const hash of named) {
+    const chain: ObjectRow[] = [];
+    for (let row = byHash.get(hash); row && !rows.has(row.hash); row = byHash.get(row.base ?? "")) chain.push(row);
+    bytes += chain.reduce((sum, { size }) => sum + size, 0);
+    if (wanted.length > 0 && bytes > max_bytes) break;
+    wanted.push(hash);
+    for (const row of chain) rows.set(row.hash, row);
+  }
+  return { wanted, rows: [...rows.values()] };
 }
 
 async function readPacks(db: Database, rows: readonly ObjectRow[]): Promise<Map<string, Uint8Array>> {
@@ -85,7 +106,7 @@ function resolve(hash: string, rows: ReadonlyMap<string, ObjectRow>, raw: Readon
   return encodeTree(applyTreeChanges(decodeTree(start, at), changes.reverse()));
 }
 
-function snapshotNotFound(hash: string): AppError {
+export function snapshotNotFound(hash: string): AppError {
   return new AppError(
     "snapshot_not_found",
     `The stored files ${hash} are not there: they were let go to keep within the quota, or belong to another scope. ` +

@@ -11,7 +11,7 @@ import { isFree } from "./run-claim.ts";
 import { scopeText } from "./scope.ts";
 import { packObjects } from "./snapshot-pack.ts";
 import { countFor, insertPack, lockScope } from "./snapshot-pack-rows.ts";
-import { readObjects } from "./snapshot-read.ts";
+import { readObjects, snapshotNotFound } from "./snapshot-read.ts";
 import { sweepSnapshots } from "./snapshot-sweep.ts";
 import { all, changes, first, type SqlValue, type Statement, statement, type Tx } from "./statement.ts";
 import { advanceThread, explainRefusal } from "./thread-row.ts";
@@ -34,18 +34,11 @@ export function createSnapshotStore(ctx: SqlContext): SnapshotStore {
       return without(wanted, found?.rows ?? []);
     },
     putObjects: (scope, objects) => putObjects(ctx, scope, objects),
-    readObjects: (scope, hashes) => readObjects(db, scopeText(scope), hashes),
+    readObjects: (scope, hashes, limit) => readObjects(db, scopeText(scope), hashes, limit),
     saveSnapshot: (snapshot) => saveSnapshot(ctx, snapshot),
     currentSnapshot: async (thread_id) => {
       const [found] = await db.readAll([selectCurrent(db, { thread_id })]);
       return (found?.rows[0]?.snapshot_id as string | undefined) ?? null;
-    },
-    snapshotsOf: async (thread_id, checkpoint_ids) => {
-      const sql = `select c.checkpoint_id, c.snapshot from checkpoints c join threads t on t.pk = c.thread
-        where t.thread_id = ? and c.ns = '' and c.snapshot is not null and c.checkpoint_id in (${db.dialect.eachText})`;
-      const params = [thread_id, JSON.stringify(checkpoint_ids)];
-      const [found] = await db.readAll([{ sql: placeholders(db.dialect, sql), params }]);
-      return new Map((found?.rows ?? []).map((row) => [String(row["checkpoint_id"]), String(row["snapshot"])]));
     },
     snapshotBytes: async (scope) => {
       const query = db.q.selectFrom("snapshot_scopes").select("bytes").where("scope", "=", scopeText(scope));
@@ -144,6 +137,15 @@ function* savePointer(
     yield* all([statement(counted.where("pk", "=", pk)), countFor(db, scope, pk, named)]);
   }
   return [];
+}
+
+/** Until this commits nothing of the scope is swept, and it is told what has been. */
+export function* requireStored(db: Database, scope: string, hashes: readonly string[]): Tx<void> {
+  const named = [...new Set(hashes)].filter((hash) => hash !== EMPTY_TREE);
+  if (named.length === 0) return;
+  const [, known] = yield* all([lockScope(db, scope, 0), selectKnown(db, scope, named)]);
+  const [missing] = without(named, known?.rows ?? []);
+  if (missing !== undefined) throw snapshotNotFound(missing);
 }
 
 function notAFolder(snapshot_id: string): AppError {

@@ -44,10 +44,10 @@ export async function sweepSnapshots(ctx: SqlContext, sweep: Sweep): Promise<Swe
   const { max_bytes } = sweep;
   if (max_bytes === undefined) return report;
   while ((await bytesOf(db, scope)) > max_bytes) {
-    const forgotten = await db.transaction(() => forgetOldest(db, scope));
-    if (forgotten === 0) break;
-    const { objects, bytes } = await sweepAndCount(db, scope, grace);
-    report.forgotten += forgotten;
+    const { roots, checkpoints } = await db.transaction(() => forgetOldest(db, scope));
+    if (roots.length === 0) break;
+    const { objects, bytes } = await sweepAndCount(db, scope, grace, roots);
+    report.forgotten += checkpoints;
     report.objects += objects;
     report.bytes += bytes;
   }
@@ -70,8 +70,13 @@ interface Swept {
  * The threads count less when what was stored for them has gone: after it, not with it, since whoever saves a snapshot
  * holds his thread's row before he wants the scope's.
  */
-async function sweepAndCount(db: Database, scope: string, grace: number): Promise<{ objects: number; bytes: number }> {
-  const { objects, bytes, freed } = await sweepOnce(db, scope, grace);
+async function sweepAndCount(
+  db: Database,
+  scope: string,
+  grace: number,
+  forgotten: readonly string[] = [],
+): Promise<{ objects: number; bytes: number }> {
+  const { objects, bytes, freed } = await sweepOnce(db, scope, grace, forgotten);
   const perThread = Map.groupBy(freed, ({ thread }) => thread);
   const less = "update threads set bytes = case when bytes > ? then bytes - ? else 0 end where pk = ?";
   for (const [thread, parts] of perThread) {
@@ -84,9 +89,12 @@ async function sweepAndCount(db: Database, scope: string, grace: number): Promis
 
 /**
  * Marks while others go on storing, then removes under the scope's lock: what has come to be led to in the meantime is
- * marked before anything goes, and whoever saves a snapshot afterwards is told what he can't find any more.
+ * marked before anything goes, and whoever saves a snapshot afterwards is told what he can't find any more. What was let go
+ * to make room goes however young it is, or all would be let go and no room be made.
  */
-async function sweepOnce(db: Database, scope: string, grace_ms: number): Promise<Swept> {
+async function sweepOnce(db: Database, scope: string, grace_ms: number, forgotten: readonly string[]): Promise<Swept> {
+  const letGo = new Set<string>();
+  if (forgotten.length > 0) await mark(db, scope, letGo, forgotten);
   const marked = new Set<string>();
   await mark(db, scope, marked, rootsIn(await db.readAll(selectRoots(db, scope))));
   for (;;) {
@@ -94,7 +102,7 @@ async function sweepOnce(db: Database, scope: string, grace_ms: number): Promise
     const done = await db.transaction(function* (): Tx<Swept | undefined> {
       yield* all([lockScope(db, scope, 0)]);
       for (const root of rootsIn(yield* all(selectRoots(db, scope)))) if (!marked.has(root)) late.add(root);
-      return late.size > 0 ? undefined : yield* remove(db, scope, marked, grace_ms);
+      return late.size > 0 ? undefined : yield* remove(db, scope, { marked, letGo, grace_ms });
     });
     if (done) return compact(db, scope, done);
     await mark(db, scope, marked, [...late]);
@@ -147,26 +155,48 @@ async function kindsOf(db: Database, scope: string): Promise<Kinds> {
   return new Map((await db.read(query)).map(({ hash, kind, base }) => [hash, { kind, base }]));
 }
 
-function* remove(db: Database, scope: string, marked: ReadonlySet<string>, grace_ms: number): Tx<Swept> {
-  const { dialect } = db;
-  const sql = `select o.hash from snapshot_objects o where o.scope = ? and o.pack in (
-    select p.pk from snapshot_packs p where p.scope = ? and p.created_ms <= (select ${dialect.nowMs}) - ?)`;
-  const [old] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, scope, grace_ms] }]);
-  const garbage = (old?.rows ?? []).map(({ hash }) => String(hash)).filter((hash) => !marked.has(hash));
-  for (let i = 0; i < garbage.length; i += PORTION) {
-    const each = `delete from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
-    const params: SqlValue[] = [scope, JSON.stringify(garbage.slice(i, i + PORTION))];
-    yield* all([{ sql: placeholders(dialect, each), params }]);
-  }
-  const freed = yield* removeEmptyPacks(db, scope, grace_ms);
-  return { objects: garbage.length, bytes: freed.reduce((sum, { bytes }) => sum + bytes, 0), freed };
+interface Removal {
+  marked: ReadonlySet<string>;
+  letGo: ReadonlySet<string>;
+  grace_ms: number;
 }
 
-function* removeEmptyPacks(db: Database, scope: string, grace_ms: number): Tx<Swept["freed"]> {
+function* remove(db: Database, scope: string, { marked, letGo, grace_ms }: Removal): Tx<Swept> {
   const { dialect } = db;
-  const sql = `delete from snapshot_packs where scope = ? and created_ms <= (select ${dialect.nowMs}) - ?
+  const sql = `select o.hash, o.base, case when o.pack in (
+    select p.pk from snapshot_packs p where p.scope = ? and p.created_ms <= (select ${dialect.nowMs}) - ?) then 1 else 0 end as old
+    from snapshot_objects o where o.scope = ?`;
+  const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms, scope] }]);
+  const objects = (found?.rows ?? []) as unknown as { hash: string; base: string | null; old: number }[];
+  const garbage = new Set(
+    objects.flatMap(({ hash, old }) => (!marked.has(hash) && (old === 1 || letGo.has(hash)) ? hash : [])),
+  );
+  spareBases(objects, garbage);
+  const gone = [...garbage];
+  for (let i = 0; i < gone.length; i += PORTION) {
+    const each = `delete from snapshot_objects where scope = ? and hash in (${dialect.eachText})`;
+    const params: SqlValue[] = [scope, JSON.stringify(gone.slice(i, i + PORTION))];
+    yield* all([{ sql: placeholders(dialect, each), params }]);
+  }
+  const freed = yield* removeEmptyPacks(db, scope);
+  return { objects: gone.length, bytes: freed.reduce((sum, { bytes }) => sum + bytes, 0), freed };
+}
+
+/** A young tree that is kept as a change of another could not be read without that one, and would be taken for stored. */
+function spareBases(objects: readonly { hash: string; base: string | null }[], garbage: Set<string>): void {
+  const bases = new Map(objects.map(({ hash, base }) => [hash, base]));
+  for (const [hash, base] of bases) {
+    if (garbage.has(hash)) continue;
+    for (let at = base; at && garbage.delete(at); ) at = bases.get(at) ?? null;
+  }
+}
+
+/** A pack is stored together with what is in it, so one with nothing in it is nobody's. */
+function* removeEmptyPacks(db: Database, scope: string): Tx<Swept["freed"]> {
+  const { dialect } = db;
+  const sql = `delete from snapshot_packs where scope = ?
     and pk not in (select o.pack from snapshot_objects o where o.scope = ?) returning thread, length(content) as bytes`;
-  const [gone] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, grace_ms, scope] }]);
+  const [gone] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, scope] }]);
   const freed = (gone?.rows ?? []) as unknown as Swept["freed"];
   const bytes = freed.reduce((sum, one) => sum + one.bytes, 0);
   if (bytes > 0) yield* all([lockScope(db, scope, -bytes)]);
@@ -239,7 +269,7 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<Swept
  * The oldest checkpoints lose their files: never a thread's head, which is also where it waits for an answer, nor what a
  * workspace stands at. Nor is the empty folder forgotten, which takes no room. Ids of checkpoints begin with their time.
  */
-function* forgetOldest(db: Database, scope: string): Tx<number> {
+function* forgetOldest(db: Database, scope: string): Tx<{ roots: string[]; checkpoints: number }> {
   const { dialect } = db;
   const sql = `select c.snapshot from threads t join checkpoints c on c.thread = t.pk
     where t.scope = ? and c.snapshot is not null and c.snapshot <> ? and c.snapshot not in (select w.snapshot_id from workspaces w where w.scope = ?)
@@ -248,10 +278,10 @@ function* forgetOldest(db: Database, scope: string): Tx<number> {
     group by c.snapshot order by max(c.checkpoint_id)`;
   const [found] = yield* all([{ sql: placeholders(dialect, sql), params: [scope, EMPTY_TREE, scope, scope] }]);
   const snapshots = (found?.rows ?? []).map(({ snapshot }) => String(snapshot));
-  const oldest = snapshots.slice(0, Math.ceil(snapshots.length * STEP));
-  if (oldest.length === 0) return 0;
+  const roots = snapshots.slice(0, Math.ceil(snapshots.length * STEP));
+  if (roots.length === 0) return { roots, checkpoints: 0 };
   const clear = `update checkpoints set snapshot = null where snapshot in (${dialect.eachText})
     and thread in (select pk from threads where scope = ?)`;
-  const [cleared] = yield* all([{ sql: placeholders(dialect, clear), params: [JSON.stringify(oldest), scope] }]);
-  return cleared?.changes ?? 0;
+  const [cleared] = yield* all([{ sql: placeholders(dialect, clear), params: [JSON.stringify(roots), scope] }]);
+  return { roots, checkpoints: cleared?.changes ?? 0 };
 }
