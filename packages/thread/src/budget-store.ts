@@ -53,7 +53,7 @@ export interface BudgetStore {
   listBudgets(scope?: Scope): Promise<Budget[]>;
   /**
    * Replaces the limits of this scope. One for the same agent, session and period keeps its id and what it has counted; a
-   * new one for a day, a month or all time begins with what ended runs have used of it already.
+   * new one for a day, a month or all time begins with the tokens and the cost that ended runs have used of it already.
    */
   putBudgets(scope: Scope, limits: readonly BudgetLimit[]): Promise<Budget[]>;
   /** The limits of these scopes, without what is used. */

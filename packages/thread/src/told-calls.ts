@@ -12,7 +12,7 @@ export interface ToldCall {
   result?: ToldResult;
   /** Its result is told, and stands. */
   ended: boolean;
-  /** A later attempt has declared it void, result and all, and has not told it again. */
+  /** A later attempt has declared it void, or its result at least, and has not told it again. */
   taken_back: boolean;
 }
 
@@ -61,7 +61,7 @@ export function toldCalls(events: Iterable<Pick<StoredEvent, "id" | "event" | "d
 }
 
 function takeBack(call: Followed, after: number): void {
-  call.taken_back ||= call.told_at > after;
+  call.taken_back ||= Math.max(call.told_at, call.ended_at) > after;
   call.ended &&= call.ended_at <= after;
 }
 

@@ -199,6 +199,10 @@ function diffContract(open: OpenStorage): void {
       expect(await artifacts.diffVersions(id, 2, 2, {})).toEqual({ id, from: 2, to: 2, changed: false, diff: "" });
       expect(await artifacts.diffVersions(id, 2, 3, {})).toEqual({ id, from: 2, to: 3, changed: true, diff: null });
       expect(await artifacts.diffVersions(id, 3, 4, {})).toEqual({ id, from: 3, to: 4, changed: false, diff: null });
+      const long = await create(storage, { content: "\n".repeat(2 * 1024 * 1024) });
+      await artifacts.updateArtifact(long.id, { content: "a\n".repeat(100_000) }, {});
+      const told = { id: long.id, changed: true, diff: null };
+      expect(await artifacts.diffVersions(long.id, 1, 2, {})).toEqual({ ...told, from: 1, to: 2 });
       await expect(artifacts.diffVersions(id, 1, 5, {})).rejects.toMatchObject({ code: "artifact_not_found" });
       await expect(artifacts.diffVersions(id, 5, 1, {})).rejects.toMatchObject({ code: "artifact_not_found" });
     });

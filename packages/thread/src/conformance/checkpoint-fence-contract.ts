@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, vi } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import type { ClaimedRun } from "../run-store.ts";
 import type { Storage } from "../storage.ts";
 import { Log, logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";

@@ -2,7 +2,7 @@ import { isBaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import type { Storage } from "../storage.ts";
 
 export type Values = Record<string, unknown>;

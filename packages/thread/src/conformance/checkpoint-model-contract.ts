@@ -1,8 +1,9 @@
 import { AIMessage } from "@langchain/core/messages";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import { describe, it } from "vitest";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { comparable, elsewhere, type Point, put, read } from "./checkpoint-line.ts";
+import { expectSame } from "./expect-same.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -60,7 +61,7 @@ class Walk {
       await this.#take(step);
       await this.#put();
     }
-    for (const { point, expected } of this.#points) expect(await read(this.#other, point)).toStrictEqual(expected);
+    for (const { point, expected } of this.#points) expectSame(await read(this.#other, point), expected);
   }
 
   async #put(): Promise<void> {
@@ -69,7 +70,7 @@ class Walk {
     // A branch on purpose is no invocation's next step.
     const options = this.#at ? { signal: this.#signal } : {};
     const point = await put(this.#saver, this.#at ?? this.#thread_id, values, options);
-    expect(await read(this.#other, point)).toStrictEqual(expected);
+    expectSame(await read(this.#other, point), expected);
     this.#points.push({ point, expected });
     this.#at = point;
   }

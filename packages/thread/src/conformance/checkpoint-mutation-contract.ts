@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { comparable, elsewhere, type Point, put, read, type Values } from "./checkpoint-line.ts";
+import { expectSame } from "./expect-same.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { CHANGES, HUMAN_MESSAGE_CHANGES, MESSAGE_CHANGES, type State, TOOL_MESSAGE_CHANGES } from "./state-changes.ts";
 import { withStorage } from "./with-storage.ts";
@@ -218,9 +220,9 @@ async function expectFollows(
   change(held);
   const after = structuredClone(comparable(held));
   const next = await put(saver, first, held, { signal: signalOf(values), ...(durability && { durability }) });
-  expect(await read(other, next), name).toStrictEqual(after);
-  expect(await read(other, first), `${name}: the checkpoint before`).toStrictEqual(before);
-  expect(after, `${name}: the test changes something`).not.toStrictEqual(before);
+  expectSame(await read(other, next), after, name);
+  expectSame(await read(other, first), before, `${name}: the checkpoint before`);
+  expect(isDeepStrictEqual(after, before), `${name}: the test changes nothing`).toBe(false);
 }
 
 interface Many {

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { END, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { statesOf } from "./checkpoint-fork-contract.ts";
 import { Log, logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
 import { comparable, elsewhere, listed, type Point, put, read, type Values } from "./checkpoint-line.ts";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyValue } from "./any-value.ts";
 import { comparable, elsewhere, put, read } from "./checkpoint-line.ts";
+import { expectSame } from "./expect-same.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { MESSAGES, REFUSED, SAMPLES } from "./sample-values.ts";
 import { withStorage } from "./with-storage.ts";
@@ -21,9 +22,9 @@ export function checkpointValueContract(open: OpenStorage): void {
         const point = await put(saver, name, values);
         await saver.putWrites(point.config, Object.entries(values), "task");
         const tuple = await other.getTuple(point.config);
-        expect(tuple?.checkpoint.channel_values, name).toStrictEqual(values);
+        expectSame(tuple?.checkpoint.channel_values, values, name);
         const written = Object.fromEntries(tuple?.pendingWrites?.map(([, channel, each]) => [channel, each]) ?? []);
-        expect(written, name).toStrictEqual(values);
+        expectSame(written, values, name);
       }
     });
 
@@ -55,12 +56,12 @@ export function checkpointValueContract(open: OpenStorage): void {
           );
           const next = await put(saver, first, { value: [value], list: [...list, value] });
           const tuple = await other.getTuple(first.config);
-          expect(tuple?.checkpoint.channel_values).toStrictEqual({ value, list });
-          expect(tuple?.pendingWrites).toStrictEqual([
+          expectSame(tuple?.checkpoint.channel_values, { value, list });
+          expectSame(tuple?.pendingWrites, [
             ["task", "value", value],
             ["task", "list", list],
           ]);
-          expect(await read(other, next)).toStrictEqual({ value: [value], list: [...list, value] });
+          expectSame(await read(other, next), { value: [value], list: [...list, value] });
         }),
         { numRuns: RUNS },
       );

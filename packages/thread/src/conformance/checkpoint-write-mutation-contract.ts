@@ -1,6 +1,6 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { comparable, elsewhere, type Point, put, read } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { withStorage } from "./with-storage.ts";

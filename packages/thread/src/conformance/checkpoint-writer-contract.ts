@@ -1,6 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import { logOf, threadConfig, twoSteps } from "./checkpoint-graph.ts";
 import { elsewhere, put, read } from "./checkpoint-line.ts";
 import { inTime } from "./collect.ts";

@@ -126,6 +126,24 @@ export function eventCompactionContract(open: OpenStorage): void {
       expect(idsOf(left)).toEqual([2, 3, 5, 6]);
     });
 
+    test("text of two agents is not joined, though it names no message", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const text = (content: string, agent?: string): NewEvent => ({
+        event: "token",
+        data: { content, ...(agent !== undefined && { agent }) },
+      });
+      const events = [text("a"), text("b", "helper"), text("c", "helper"), text("d")];
+      await storage.appendEvents({ session_id, lease, events });
+      await storage.finishRun(lease, endOf("succeeded"));
+      await storage.compactEvents(TOMORROW());
+      const left = (await readAll(storage, session_id)).slice(0, -1);
+      expect(left.map(({ id, data }) => [id, (data as { content: string }).content])).toEqual([
+        [1, "a"],
+        [3, "bc"],
+        [4, "d"],
+      ]);
+    });
+
     test("two at once fold each run once, while others write", async ({ storage, second }) => {
       const other = second ? await second() : storage;
       const { id: session_id } = await storage.createSession({});

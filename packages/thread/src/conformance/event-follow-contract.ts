@@ -28,6 +28,13 @@ export function eventFollowContract(open: OpenStorage): void {
       expect(events).toEqual((await storage.readEvents({ session_id, after: 1 })).events);
     });
 
+    test("replays a log of any length", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.appendEvents({ session_id, lease, events: upTo(1_001).map((n) => token(`${n}`)) });
+      const events = collect(storage.followEvents({ session_id, after: 0 }), (read) => read.length === 1_001);
+      expect(idsOf(await events)).toEqual(upTo(1_001));
+    });
+
     test("each event once and in order while four writers append", async ({ storage }) => {
       await followWriters(storage, storage);
     });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { NewEvent } from "../event-log.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, idsOf, NO_TIME, readAll, startRun, token, upTo } from "./started-run.ts";
+import { claim, idsOf, NO_TIME, readAll, type StartedRun, startRun, token, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** A commit may stand although its answer was lost: the writer sends the same ordinals again. */
@@ -70,11 +71,14 @@ export function eventRetryContract(open: OpenStorage): void {
     });
 
     test("ordinals of two runs don't meet", async ({ storage }) => {
-      const [one, two] = [await startRun(storage), await startRun(storage)];
-      for (const { session_id, lease } of [one, two]) {
-        expect(await storage.appendEvents({ session_id, lease, events: [token("a", "m", 0)] })).toMatchObject([
-          { id: 1 },
-        ]);
+      const runs = [await startRun(storage), await startRun(storage)];
+      const append = ({ session_id, lease }: StartedRun, ...more: NewEvent[]) =>
+        storage.appendEvents({ session_id, lease, events: [token(lease.run_id, "m", 0), ...more] });
+      for (const run of runs) expect(await append(run)).toMatchObject([{ id: 1 }]);
+      for (const run of runs) {
+        const { run_id } = run.lease;
+        const again = await append(run, token("more", "m", 1));
+        expect(again).toMatchObject([{ id: 1, run_id, data: { content: run_id } }, { id: 2 }]);
       }
     });
   });

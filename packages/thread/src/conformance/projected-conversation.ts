@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import type { Storage } from "../storage.ts";
 
 /** What a rebuild reports that found nothing to do. */

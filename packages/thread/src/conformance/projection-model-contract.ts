@@ -1,8 +1,8 @@
 import type { HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../checkpoint/checkpoint-saver.ts";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
+import type { CheckpointSaver } from "../checkpoint-saver.ts";
 import type { Storage } from "../storage.ts";
 import { elsewhere, type Point, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";

@@ -77,10 +77,14 @@ export function runAbortContract(open: OpenStorage): void {
       const events = [
         ...[call("c1", "ls"), call("t1", "task"), call("c1", "launch", { agent: "helper" })],
         { event: "tool_result" as const, data: result },
+        call("c2", "ask"),
+        call("c2", "launch", { agent: "helper" }),
       ];
       await storage.appendEvents({ session_id, lease, events });
-      const key = { thread_id: lease.thread_id, checkpoint_ns: "tools:1|tools:2", tool_call_id: "c1" };
-      await storage.beginToolCall({ ...key, lease, name: "launch", args: {}, on_crash: "ask" });
+      for (const tool_call_id of ["c1", "c2"]) {
+        const key = { thread_id: lease.thread_id, checkpoint_ns: "tools:1|tools:2", tool_call_id };
+        await storage.beginToolCall({ ...key, lease, name: "launch", args: {}, on_crash: "ask" });
+      }
       await storage.suspendRun(lease, []);
       await storage.requestAbort(session_id);
       const told = (await readAll(storage, session_id)).slice(events.length).map(({ event, data }) => [event, data]);
@@ -89,6 +93,27 @@ export function runAbortContract(open: OpenStorage): void {
       expect(told).toMatchObject([
         ["tool_result", { run_id, tool_call_id: "t1", outcome: "aborted", output }],
         ["tool_result", { run_id, agent: "helper", tool_call_id: "c1", outcome: "unknown", output }],
+        ["tool_result", { run_id, tool_call_id: "c2", outcome: "aborted", output }],
+        ["tool_result", { run_id, agent: "helper", tool_call_id: "c2", outcome: "unknown", output }],
+        ["status", { status: "idle" }],
+        ["done", { status: "aborted" }],
+      ]);
+    });
+
+    test("one of them that a later attempt has taken back is told with its result", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      const call = { id: "c1", name: "launch", args: {}, agent: "helper" };
+      const events = [
+        { event: "tool_call" as const, data: call },
+        { event: "status" as const, data: { status: "resuming", attempt: 2, discard_after: 0 } },
+      ];
+      await storage.appendEvents({ session_id, lease, events });
+      await storage.suspendRun(lease, []);
+      await storage.requestAbort(session_id);
+      const told = (await readAll(storage, session_id)).slice(events.length).map(({ event, data }) => [event, data]);
+      expect(told).toMatchObject([
+        ["tool_call", call],
+        ["tool_result", { agent: "helper", tool_call_id: "c1", outcome: "aborted" }],
         ["status", { status: "idle" }],
         ["done", { status: "aborted" }],
       ]);

@@ -1,6 +1,7 @@
 import type { Scope } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import type { ClaimedRun, NewRun } from "../run-store.ts";
+import { putCheckpoint } from "./checkpoints.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import {
   claim,
@@ -93,7 +94,8 @@ export function runAdmissionContract(open: OpenStorage): void {
     });
 
     test("what was begun at once is taken over like any other when its owner dies", async ({ storage }) => {
-      const { id: session_id } = await storage.createSession({});
+      const { id: session_id, thread_id } = await storage.createSession({});
+      await putCheckpoint(storage, thread_id);
       const { run, claimed } = await storage.createRun({ session_id, claim: { owner: "dies", lease_ms: NO_TIME } });
       const again = await claim(storage);
       expect(again).toMatchObject({ run_id: run.id, stalled_attempts: 1, run: { attempt: 2 } });
@@ -303,6 +305,24 @@ export function runAdmissionContract(open: OpenStorage): void {
       await expect(storage.createRun({ session_id })).rejects.toMatchObject({ code: "session_inactive" });
       await storage.updateSession(session_id, { status: "active" });
       expect((await storage.createRun({ session_id })).created).toBe(true);
+    });
+
+    test("one that resumes another tells its end to whoever waited for that one's, if it names nobody else", async ({
+      storage,
+    }) => {
+      const [one, other] = ["https://example.com/one", "https://example.com/other"];
+      const { id: session_id } = await storage.createSession({});
+      const toldBy = async (run: Partial<NewRun>) => {
+        await storage.createRun({ session_id, ...run });
+        const lease = await claim(storage);
+        await storage.finishRun(lease, endOf("failed"));
+        return lease;
+      };
+      const { run_id: resumes, callback_url } = await toldBy({ callback_url: one });
+      expect(callback_url).toBe(one);
+      expect(await toldBy({ resumes })).toMatchObject({ callback_url: one });
+      expect(await toldBy({ resumes, callback_url: other })).toMatchObject({ callback_url: other });
+      expect(await toldBy({})).toMatchObject({ callback_url: null });
     });
 
     test("ends the error of the run before it", async ({ storage }) => {

@@ -6,6 +6,7 @@ import type { Storage } from "../storage.ts";
 import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { claim, endOf, FULL_SESSION, LEASE_MS, NO_TIME, runSessionOf, startRun, token } from "./started-run.ts";
+import { until } from "./until.ts";
 import { withStorage } from "./with-storage.ts";
 
 const THREADS = 40;
@@ -143,6 +144,22 @@ export function runClaimContract(open: OpenStorage): void {
       await expect(storage.appendEvents(early)).rejects.toMatchObject({ code: "stale_epoch" });
       expect(await storage.renewLease(queued, LEASE_MS)).toBe("lost");
       expect(await storage.renewLease({ run_id: "none", epoch: 1 }, LEASE_MS)).toBe("lost");
+    });
+
+    test("a run of a thread that was deleted is given to nobody", async ({ storage }) => {
+      const { id: session_id, thread_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      await (await storage.getCheckpointer()).deleteThread(thread_id);
+      expect(await none(storage)).toBeNull();
+      expect(await none(storage, session_id)).toBeNull();
+    });
+
+    test("a run has begun when its first attempt did", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      const { started_at } = (await claim(storage, { lease_ms: NO_TIME })).run;
+      await until("a later moment", async () => Date.now() > Date.parse(started_at ?? "") || undefined);
+      expect((await claim(storage)).run).toMatchObject({ attempt: 2, started_at });
     });
 
     test("counts what was cut off, and nothing else, against the run", async ({ storage }) => {

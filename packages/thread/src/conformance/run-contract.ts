@@ -6,7 +6,7 @@ import { runAdmissionContract } from "./run-admission-contract.ts";
 import { runClaimContract } from "./run-claim-contract.ts";
 import { runEndContract } from "./run-end-contract.ts";
 import { runPauseContract } from "./run-pause-contract.ts";
-import { claim, startRun } from "./started-run.ts";
+import { claim, endOf, startRun } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 export function runContract(open: OpenStorage): void {
@@ -50,6 +50,25 @@ export function runContract(open: OpenStorage): void {
         started_at: null,
         finished_at: null,
       });
+    });
+
+    test("those of one status are listed and counted by themselves, by page too", async ({ storage }) => {
+      const { session_id, lease } = await startRun(storage);
+      await storage.finishRun(lease, endOf("failed"));
+      const ids: string[] = [];
+      for (let n = 0; n < 3; n++) ids.unshift((await storage.createRun({ session_id })).run.id);
+      const listed = async (page: Parameters<typeof storage.listRuns>[1]) =>
+        (await storage.listRuns(session_id, page)).map(({ id }) => id);
+      expect(await listed({ status: "failed" })).toEqual([lease.run_id]);
+      expect(await listed({ status: "queued", limit: 2 })).toEqual(ids.slice(0, 2));
+      expect(await listed({ status: "queued", limit: 2, offset: 2 })).toEqual(ids.slice(2));
+      expect(await listed({ status: "aborted" })).toEqual([]);
+      const counts = (["failed", "queued", "aborted"] as const).map((status) =>
+        storage.countRuns(session_id, { status }),
+      );
+      expect(await Promise.all(counts)).toEqual([1, 3, 0]);
+      expect(await storage.countRuns(session_id)).toBe(4);
+      expect(await storage.countRuns(session_id, { scope: { user: "bob" } })).toBe(0);
     });
 
     test("another scope's run is not there", async ({ storage }) => {

@@ -1,8 +1,11 @@
 import type { TokenUsage } from "@cognition/contract";
+import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import type { RunEnd } from "../run-store.ts";
+import { put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
-import { claim, endOf, idsOf, LEASE_MS, readAll, startRun, token, upTo } from "./started-run.ts";
+import { claim, endOf, idsOf, LEASE_MS, NO_TIME, readAll, startRun, token, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 const USAGE: TokenUsage = {
@@ -60,6 +63,23 @@ export function runEndContract(open: OpenStorage): void {
       });
       const payloads = (await storage.listDeliveries({ session_id })).map(({ payload }) => payload);
       expect(payloads).toEqual([{ output: null }, { output: "last" }]);
+    });
+
+    test("the last word may be what an earlier attempt has said", async ({ storage }) => {
+      const { id: session_id } = await storage.createSession({});
+      await storage.createRun({ session_id });
+      const saver = await storage.getCheckpointer();
+      const conversation = { messages: [new AIMessage({ id: "said", content: "before the crash" })], n: 0 };
+      const dead = { ...(await claim(storage, { lease_ms: NO_TIME })) };
+      const point = await put(saver, dead.thread_id, conversation, { configurable: { [LEASE]: dead } });
+      const lease: WriterLease = { ...(await claim(storage)) };
+      await put(saver, point, { ...conversation, n: 1 }, { changed: ["n"], configurable: { [LEASE]: lease } });
+      const { run } = await storage.finishRun(lease, {
+        ...endOf("succeeded"),
+        withLastWord: (last) => ({ done: { message_id: last?.id ?? null } }),
+      });
+      expect((await readAll(storage, session_id)).at(-1)?.data).toMatchObject({ message_id: "said" });
+      expect(run.checkpoint_id).toBe((await storage.timeline.readTimeline(session_id))[0]?.checkpoint_id);
     });
 
     test("succeeded and aborted leave the session active", async ({ storage }) => {

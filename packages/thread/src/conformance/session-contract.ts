@@ -174,6 +174,14 @@ function updateSessionContract(open: OpenStorage): void {
       });
     });
 
+    test("changes each of what it takes", async ({ storage }) => {
+      const before = await storage.createSession({});
+      const patch = { status: "inactive", agent_name: "coder", mode: "plan", workspace_path: "sessions/1" } as const;
+      const after = await storage.updateSession(before.id, patch);
+      expect(after).toEqual({ ...before, ...patch, updated_at: after?.updated_at });
+      expect(await storage.getSession(before.id)).toEqual(after);
+    });
+
     test("merges config, key by key, and replaces metadata", async ({ storage }) => {
       const { id } = await storage.createSession({
         metadata: { a: "1", b: "2" },

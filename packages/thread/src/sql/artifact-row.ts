@@ -2,6 +2,7 @@ import type { Artifact, ArtifactSummary } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
 import { showContent } from "./artifact-content.ts";
 import type { Database } from "./database.ts";
+import { storedJson } from "./json-text.ts";
 import type { Tables } from "./tables.ts";
 
 const SHARED = ["a.id", "a.name", "a.artifact_type", "a.path", "a.visibility", "a.session_id", "a.scope"] as const;
@@ -54,7 +55,7 @@ export function toSummary(row: SummaryRow): ArtifactSummary {
     session_id: row.session_id,
     checkpoint_id: row.checkpoint_id,
     visibility: row.visibility as Artifact["visibility"],
-    scope: JSON.parse(row.scope),
+    scope: storedJson(row.scope, `The scope of artifact ${row.id}`),
     created_at: row.created_at,
     updated_at: row.updated_at,
   };

@@ -20,7 +20,7 @@ import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { scopeTextOf } from "./scope.ts";
 import { statement } from "./statement.ts";
-import { unifiedDiff } from "./unified-diff.ts";
+import { isComparable, unifiedDiff } from "./unified-diff.ts";
 
 export interface ArtifactStoreOptions {
   /** Of one version's content. */
@@ -68,7 +68,7 @@ export function createArtifactStore(ctx: SqlContext, options: ArtifactStoreOptio
       const [before, after] = [await oneVersion(id, from, reader), await oneVersion(id, to, reader)];
       const [old, now] = [readContent(before), readContent(after)];
       const changed = before.encoding !== after.encoding || !Buffer.from(before.content).equals(after.content);
-      const text = typeof old === "string" && typeof now === "string";
+      const text = typeof old === "string" && typeof now === "string" && isComparable(old, now);
       return { id, from, to, changed, diff: text ? unifiedDiff(old, now, `version ${from}`, `version ${to}`) : null };
     },
     deleteArtifact: (id, reader, { if_version } = {}) => deleteArtifact(ctx, id, reader, if_version),

@@ -41,7 +41,7 @@ function* putOne(ctx: SqlContext, scope: string, given: Scope, limit: BudgetLimi
   return row.id;
 }
 
-/** A month's limit that is set in its middle is one on the whole month. */
+/** A month's limit that is set in its middle is one on the whole month, in tokens and cost: nothing else is kept of ended runs. */
 function* countWhatWas({ db }: SqlContext, budget: BudgetRow, scope: Scope, now: string): Tx<void> {
   const stretch = stretchOf(budget, now);
   if (stretch === null) return;

@@ -1,6 +1,7 @@
 import type { ChatMessage } from "@cognition/contract";
 import type { Insertable, Selectable } from "kysely";
 import type { Database } from "./database.ts";
+import { storedJson } from "./json-text.ts";
 import { type Statement, statement } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
@@ -15,5 +16,9 @@ export function insertChatMessage(db: Database, row: Insertable<Tables["chat_mes
 
 export function toChatMessage(row: Selectable<Tables["chat_messages"]>): ChatMessage {
   const { scope: _, role, content, ...fields } = row;
-  return { ...fields, role: role as ChatMessage["role"], content: JSON.parse(content) };
+  return {
+    ...fields,
+    role: role as ChatMessage["role"],
+    content: storedJson(content, `Message ${fields.id} of chat ${fields.chat_id}`),
+  };
 }

@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { DefinitionStore, RevisionStore, StoredDefinition } from "../definition-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { ONE } from "./limit.ts";
 import { scopeText } from "./scope.ts";
 import { changes, type Tx } from "./statement.ts";
@@ -56,7 +56,7 @@ export function createRevisionStore({ db, now }: SqlContext): RevisionStore {
     findRevision: async (revision) => {
       const query = db.q.selectFrom("agent_revisions").select("agent").where("revision", "=", revision).limit(ONE);
       const [row] = await db.read(query);
-      return row ? JSON.parse(row.agent) : null;
+      return row ? storedJson(row.agent, `Revision ${revision}`) : null;
     },
   };
 }
@@ -99,5 +99,10 @@ function* put(
 
 function toDefinition(row: Selectable<Tables[Kind]>): StoredDefinition {
   const { name, hash } = row;
-  return { name, scope: JSON.parse(row.scope) as Scope, definition: JSON.parse(row.definition), hash };
+  return {
+    name,
+    scope: storedJson(row.scope, `The scope of ${name}`) as Scope,
+    definition: storedJson(row.definition, `The definition of ${name}`),
+    hash,
+  };
 }

@@ -4,7 +4,7 @@ import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-sto
 import type { SqlContext } from "./context.ts";
 import { deletePortions, PORTION } from "./delete-portions.ts";
 import { requireAmount, requireDate, requireDuration, requireLease, requireWhole } from "./input-checks.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { isOver } from "./lease-time.ts";
 import { atMost } from "./limit.ts";
@@ -129,7 +129,7 @@ function* recordAttempt({ db, now }: SqlContext, delivery_id: string, attempt: A
   const row = yield* first(ours.set({ claimed_until: null }).returningAll());
   if (!row) throw deliveryNotFound(delivery_id);
   const at = now();
-  const attempts: DeliveryAttempt[] = JSON.parse(row.attempts);
+  const attempts: DeliveryAttempt[] = attemptsOf(row);
   const { status_code: status, error, duration_ms = 0 } = attempt;
   attempts.push({ attempt: attempts.length + 1, at, status, error, duration_ms });
   const stored = yield* first(
@@ -192,11 +192,15 @@ function toDelivery(row: DeliveryRow): Delivery {
   return {
     ...{ id, session_id, run_id, url },
     status: row.status as Delivery["status"],
-    payload: JSON.parse(row.payload),
-    attempts: JSON.parse(row.attempts),
+    payload: storedJson(row.payload, `The payload of delivery ${id}`),
+    attempts: attemptsOf(row),
     next_attempt_at: row.next_attempt_at === null ? null : new Date(row.next_attempt_at).toISOString(),
     ...{ created_at, delivered_at },
   };
+}
+
+function attemptsOf({ id, attempts }: DeliveryRow): DeliveryAttempt[] {
+  return storedJson(attempts, `The attempts of delivery ${id}`);
 }
 
 function deliveryNotFound(delivery_id: string): AppError {

@@ -3,7 +3,7 @@ import type { EventLog, NewEvent } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import { prepared } from "./dialect.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { insertEvents, storedEvents } from "./event-rows.ts";
+import { type EventRow, insertEvents, storedEvents, toStoredEvent } from "./event-rows.ts";
 import { jsonText } from "./json-text.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { all, type Statement, type Tx } from "./statement.ts";
@@ -73,13 +73,7 @@ function* storeMissing(ctx: SqlContext, append: Append, created_at: string): Tx<
   });
 }
 
-interface KnownEvent {
-  seq: number;
-  ordinal: number;
-  event: string;
-  data: string;
-  created_at: string;
-}
+type KnownEvent = Omit<EventRow, "run_id"> & { ordinal: number };
 
 function* findOrdinals({ db }: SqlContext, { session_id, lease, events }: Append): Tx<Map<number, StoredEvent>> {
   const run_id = lease?.run_id ?? null;
@@ -88,9 +82,9 @@ function* findOrdinals({ db }: SqlContext, { session_id, lease, events }: Append
     where r.id = ? and e.ordinal in (${db.dialect.eachNumber})`;
   const [found] = yield* all([prepared(db.dialect, sql, [run_id, JSON.stringify(ordinals)])]);
   return new Map(
-    ((found?.rows ?? []) as unknown as KnownEvent[]).map(({ seq, ordinal, event, data, created_at }) => [
+    ((found?.rows ?? []) as unknown as KnownEvent[]).map(({ ordinal, ...row }) => [
       ordinal,
-      { id: seq, session_id, run_id, event, data: JSON.parse(data), created_at } as StoredEvent,
+      toStoredEvent(session_id, { ...row, run_id }),
     ]),
   );
 }

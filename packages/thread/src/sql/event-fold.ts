@@ -1,3 +1,5 @@
+import { storedJson } from "./json-text.ts";
+
 export interface FoldableEvent {
   seq: number;
   event: string;
@@ -35,7 +37,7 @@ export function foldEvents(events: readonly FoldableEvent[]): Fold[] {
       open = new Map();
       continue;
     }
-    const text = JSON.parse(event.data) as Text;
+    const text = storedJson(event.data, `Event ${event.seq}`) as Text;
     if (typeof text.content !== "string") continue;
     const key = JSON.stringify([event.event, text.message_id ?? null, text.agent ?? null]);
     let group = open.get(key);

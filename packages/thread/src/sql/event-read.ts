@@ -1,8 +1,9 @@
-import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT, type StoredEvent } from "@cognition/contract";
+import { AppError, DEFAULT_EVENT_PAGE_LIMIT, MAX_EVENT_PAGE_LIMIT } from "@cognition/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { EventLog, EventQuery } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
+import { type EventRow, toStoredEvent } from "./event-rows.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { requireTexts, requireWhole } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
@@ -12,14 +13,7 @@ import { type Statement, statement } from "./statement.ts";
 
 type EventPage = Awaited<ReturnType<EventLog["readEvents"]>>;
 
-interface FoundEvent {
-  seq: number;
-  event: string;
-  data: string;
-  folded: number;
-  created_at: string;
-  run_id: string | null;
-}
+type FoundEvent = EventRow & { folded: number };
 
 interface Place {
   session_id: string;
@@ -100,10 +94,7 @@ export async function readEvents({ db }: SqlContext, query: EventQuery): Promise
   }
   const page = rows.slice(0, limit);
   return {
-    events: page.map(
-      ({ seq, run_id, event, data, created_at }) =>
-        ({ id: seq, session_id, run_id, event, data: JSON.parse(data), created_at }) as StoredEvent,
-    ),
+    events: page.map((row) => toStoredEvent(session_id, row)),
     has_more: rows.length > limit,
     folded: page.reduce((sum, row) => sum + row.folded, 0),
   };

@@ -1,7 +1,7 @@
 import type { StoredEvent } from "@cognition/contract";
 import type { NewEvent } from "../event-log.ts";
 import type { Dialect } from "./dialect.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { inPortions, textByRows, valuesTable } from "./row-portions.ts";
 import type { Statement } from "./statement.ts";
 
@@ -57,6 +57,20 @@ export function storedEvents(batch: Batch & { session_id: string }, event_seq: n
     const id = ids[index] as number;
     return { id, session_id, run_id, event, data: withRunId(data, run_id), created_at } as StoredEvent;
   });
+}
+
+export interface EventRow {
+  seq: number;
+  run_id: string | null;
+  event: string;
+  data: string;
+  created_at: string;
+}
+
+/** An event as a reader sees it. */
+export function toStoredEvent(session_id: string, { seq: id, run_id, event, data, created_at }: EventRow): StoredEvent {
+  const stored = storedJson(data, `Event ${id} of session ${session_id}`);
+  return { id, session_id, run_id, event, data: stored, created_at } as StoredEvent;
 }
 
 function withRunId(data: NewEvent["data"], run_id: string | null): NewEvent["data"] {

@@ -5,7 +5,7 @@ import type { SqlContext } from "./context.ts";
 import { deletePortions, PORTION } from "./delete-portions.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { requireDuration } from "./input-checks.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { atMost } from "./limit.ts";
 import { scopeText } from "./scope.ts";
 import { all, changes, first, type Tx } from "./statement.ts";
@@ -95,7 +95,7 @@ export function* claimKey({ db, now }: SqlContext, claim: Claim, response: strin
   );
   if (known && known.body_hash !== body_hash) throw mismatch(key);
   if (!known || known.response === null) return { state: "pending" };
-  return { state: "done", response: JSON.parse(known.response) };
+  return { state: "done", response: storedJson(known.response, `The response of idempotency key ${key}`) };
 }
 
 export function mismatch(key: string): AppError {

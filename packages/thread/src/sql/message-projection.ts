@@ -11,6 +11,7 @@ import type { MessageStore, RebuildReport } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { inheritMessages } from "./inherit-messages.ts";
+import { storedJson } from "./json-text.ts";
 import type { MessageRow } from "./message-row.ts";
 import { all, first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
@@ -94,7 +95,9 @@ function* readAncestry({ db }: SqlContext, thread: number, head: string): Tx<Ste
   ];
   return (found?.rows ?? []).map((row) => {
     const { ts, channels } = parseBody(row["body"] as Uint8Array, `Checkpoint ${row["checkpoint_id"]}`);
-    const { run_id } = JSON.parse(row["metadata"] as string) as { run_id?: string };
+    const { run_id } = storedJson(row["metadata"] as string, `The metadata of checkpoint ${row["checkpoint_id"]}`) as {
+      run_id?: string;
+    };
     return {
       checkpoint_id: row["checkpoint_id"] as string,
       run_id: run_id ?? null,

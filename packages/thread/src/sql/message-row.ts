@@ -1,6 +1,6 @@
 import type { Message } from "@cognition/contract";
 import type { Insertable, Selectable } from "kysely";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import type { Tables } from "./tables.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
@@ -20,13 +20,14 @@ export function toMessageRow(message: Message, scope: string, position: number |
 
 export function toMessage(row: MessageRow): Message {
   const { id, session_id, tool_call_id, token_count, model_used, parent_id, run_id, checkpoint_id, created_at } = row;
-  const metadata = JSON.parse(row.metadata);
+  const where = `Message ${id} of session ${session_id}`;
+  const metadata = storedJson(row.metadata, where);
   return {
     id,
     session_id,
     role: row.role as Message["role"],
-    content: JSON.parse(row.content),
-    tool_calls: JSON.parse(row.tool_calls),
+    content: storedJson(row.content, where),
+    tool_calls: storedJson(row.tool_calls, where),
     tool_call_id,
     token_count,
     model_used,

@@ -4,7 +4,7 @@ import { EMPTY_PROFILE, type ProfileData, type StoredProfile } from "../task/pro
 import type { ProfileStore } from "../task/task-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { changes, first, type Tx } from "./statement.ts";
 import type { Tables } from "./tables.ts";
@@ -64,7 +64,12 @@ export function* changeProfile(
 
 export function toStoredProfile(row: Selectable<Tables["user_profiles"]>): StoredProfile {
   const { user_id, profile_data, created_at, updated_at } = row;
-  return { user_id, data: { ...EMPTY_PROFILE, ...JSON.parse(profile_data) }, created_at, last_updated: updated_at };
+  return {
+    user_id,
+    data: { ...EMPTY_PROFILE, ...storedJson(profile_data, `The profile of ${user_id}`) },
+    created_at,
+    last_updated: updated_at,
+  };
 }
 
 export function profileNotFound(user_id: string): AppError {

@@ -5,6 +5,7 @@ import { CALL_EVENTS, type ToldCall, toldCalls } from "../told-calls.ts";
 import type { SqlContext } from "./context.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { insertEvents, storedEvents } from "./event-rows.ts";
+import { storedJson } from "./json-text.ts";
 import { runNotFound } from "./lease-fence.ts";
 import { IS_OPEN, type RunRow, toRun } from "./run-row.ts";
 import { setSessionStatus } from "./session-status.ts";
@@ -81,7 +82,7 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): T
     ...insertEvents(db.dialect, batch),
   ]);
   const run = toRun(ended?.rows[0] as unknown as RunRow);
-  const delivery = deliveryOf(run, JSON.parse(row.input), row.callback_url);
+  const delivery = deliveryOf(run, storedJson(row.input, `The input of run ${run_id}`), row.callback_url);
   yield* all([
     ...insertUsage(ctx, row, run.usage, finished_at),
     ...(delivery ? [insertDelivery(ctx, delivery, { session_id, run_id, scope })] : []),
@@ -97,16 +98,21 @@ function* leftCalls({ db }: SqlContext, { pk, id, thread, status }: RunRow): Tx<
   const started = db.q.selectFrom("tool_calls").select(["tool_call_id", "checkpoint_ns"]).where("run_id", "=", id);
   const begun = yield* rows(started.where("status", "=", "started"));
   const calls = toldCalls(
-    told.map(({ seq, event, data }) => ({ id: seq, event, data: JSON.parse(data) }) as StoredEvent),
+    told.map(
+      ({ seq, event, data }) =>
+        ({ id: seq, event, data: storedJson(data, `Event ${seq} of run ${id}`) }) as StoredEvent,
+    ),
   );
-  return calls
-    .filter(({ ended }) => !ended)
-    .map((call) =>
-      leftCall(
-        call,
-        begun.some((one) => isCall(one, call)),
-      ),
-    );
+  const left = calls.filter(({ ended }) => !ended);
+  return left.flatMap((call) => {
+    const isUnknown = begun.some((one) => isCall(one, call));
+    return [...(call.taken_back ? [toldAgain(call)] : []), leftCall(call, isUnknown)];
+  });
+}
+
+/** For those who have dropped what an attempt took back: no result without its call. */
+function toldAgain({ id, name, args, agent }: ToldCall): NewEvent {
+  return { event: "tool_call", data: { ...(agent !== undefined && { agent }), id, name, args } };
 }
 
 function isCall(record: { tool_call_id: string; checkpoint_ns: string }, { id, agent }: ToldCall): boolean {

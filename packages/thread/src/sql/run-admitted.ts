@@ -2,6 +2,7 @@ import type { Message, Run } from "@cognition/contract";
 import { sql } from "kysely";
 import type { SqlContext } from "./context.ts";
 import { mismatch } from "./idempotency-store.ts";
+import { storedJson } from "./json-text.ts";
 import { toMessage } from "./message-row.ts";
 import { admittedIn } from "./run-admission.ts";
 import { toRun } from "./run-row.ts";
@@ -24,7 +25,9 @@ export async function findAdmittedRun(
   );
   if (!known || known.response === null) return null;
   if (known.body_hash !== body_hash) throw mismatch(key);
-  const { run_id = "", message_id = null } = admittedIn(JSON.parse(known.response));
+  const { run_id = "", message_id = null } = admittedIn(
+    storedJson(known.response, `The response of idempotency key ${key}`),
+  );
   const runs = q.selectFrom("runs").selectAll().where("id", "=", run_id).where("session_id", "=", session_id);
   const [row] = await db.read(runs);
   if (!row) throw mismatch(key);

@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { requireLease, requireTexts } from "./input-checks.ts";
+import { storedJson } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { runFence } from "./lease-fence.ts";
 import { isOver } from "./lease-time.ts";
@@ -62,7 +63,7 @@ export function toClaimed(
     session,
     scopes: session.scopes,
     thread_id: session.thread_id,
-    input: JSON.parse(run.input),
+    input: storedJson(run.input, `The input of run ${run.id}`),
     callback_url: run.callback_url,
     abort_requested: run.abort_requested_at !== null,
     stalled_attempts: run.stalled_attempts,

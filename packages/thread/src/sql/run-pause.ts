@@ -4,7 +4,7 @@ import type { NewEvent } from "../event-log.ts";
 import type { Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
 import { refuseEnd } from "./event-append.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { runNotFound } from "./lease-fence.ts";
 import { leaveRun } from "./leave-run.ts";
 import { changeRunning, changeUnlessAborted, HEAD } from "./run-end.ts";
@@ -62,7 +62,8 @@ type NewInput = Parameters<RunStore["resumeRun"]>[1];
 
 export async function resumeRun(ctx: SqlContext, run_id: string, input: NewInput, attempt?: number): Promise<Run> {
   const { db } = ctx;
-  const textOf = (before: string) => jsonText(typeof input === "function" ? input(JSON.parse(before)) : input, "input");
+  const textOf = (before: string) =>
+    jsonText(typeof input === "function" ? input(storedJson(before, `The input of run ${run_id}`)) : input, "input");
   const [found] = await db.read(db.q.selectFrom("runs").select("session_id").where("id", "=", run_id));
   if (!found) throw runNotFound(run_id);
   return writeThread(db, found, () => resume(ctx, run_id, textOf, attempt));

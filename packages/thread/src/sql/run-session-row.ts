@@ -1,6 +1,7 @@
 import type { Session } from "@cognition/contract";
 import { sql } from "kysely";
 import type { RunSession } from "../run-store.ts";
+import { storedJson } from "./json-text.ts";
 
 /** The columns of a session that a run needs, but for its id, which the run has. */
 export interface RunSessionRow {
@@ -36,9 +37,9 @@ export function toRunSession(id: string, row: RunSessionRow): RunSession {
     id,
     thread_id: row.thread_id,
     agent_name: row.agent_name,
-    config: JSON.parse(row.config),
-    scopes: JSON.parse(row.scope),
-    metadata: JSON.parse(row.metadata),
+    config: storedJson(row.config, `The config of session ${id}`),
+    scopes: storedJson(row.scope, `The scope of session ${id}`),
+    metadata: storedJson(row.metadata, `The metadata of session ${id}`),
     mode: row.mode as Session["mode"],
     workspace_path: row.workspace_path,
     has_task: Boolean(row.has_task),

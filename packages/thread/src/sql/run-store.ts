@@ -13,7 +13,7 @@ import { findAdmittedRun } from "./run-admitted.ts";
 import { claimRun, renewLease } from "./run-claim.ts";
 import { finishRun } from "./run-end.ts";
 import { releaseRun, resumeRun, suspendRun } from "./run-pause.ts";
-import { toRun } from "./run-row.ts";
+import { RUN_FIELDS, toRun } from "./run-row.ts";
 import { listWaitingRuns } from "./run-waiting.ts";
 import { scopeText, scopeTextOf } from "./scope.ts";
 import { CLAIMABLE } from "./wake-ups.ts";
@@ -24,7 +24,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
     createRun: (run) => createRun(ctx, run),
     findAdmittedRun: (session_id, idempotency) => findAdmittedRun(ctx, session_id, idempotency),
     getRun: async (run_id, scope) => {
-      const query = db.q.selectFrom("runs").selectAll().where("id", "=", run_id);
+      const query = db.q.selectFrom("runs").select(RUN_FIELDS).where("id", "=", run_id);
       const own = scopeTextOf(scope);
       const [row] = await db.read(own === undefined ? query : query.where("scope", "=", own), own);
       if (!row) throw runNotFound(run_id);
@@ -35,7 +35,7 @@ export function createRunStore(ctx: SqlContext): RunStore {
       const older = before === undefined ? [] : [madeBefore("runs", "runs", before)];
       const query = db.q
         .selectFrom("runs")
-        .selectAll()
+        .select(RUN_FIELDS)
         .where((eb) => eb.and([...conditions(session_id, filter), ...older]));
       const newest = query.orderBy("pk", "desc").limit(atMost(page.limit)).offset(page.offset);
       return (await db.read(newest, scopeTextOf(filter.scope))).map(toRun);

@@ -2,8 +2,9 @@ import type { Interrupt } from "@cognition/contract";
 import { sql } from "kysely";
 import type { RunStore, WaitingRun } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import { storedJson } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
-import { toRun } from "./run-row.ts";
+import { RUN_FIELDS, toRun } from "./run-row.ts";
 import { scopeTextOf } from "./scope.ts";
 
 type Filter = NonNullable<Parameters<RunStore["listWaitingRuns"]>[0]>;
@@ -23,7 +24,7 @@ export async function listWaitingRuns({ db }: SqlContext, filter: Filter = {}): 
     .innerJoin("events", (join) =>
       join.onRef("events.thread", "=", "runs.thread").on("events.seq", "=", LAST_INTERRUPT),
     )
-    .selectAll("runs")
+    .select(RUN_FIELDS.map((field) => `runs.${field}` as const))
     .select(["events.data as asked", "events.created_at as waiting_since"])
     .where(IS_WAITING);
   const own = scopeTextOf(filter.scope);
@@ -32,7 +33,7 @@ export async function listWaitingRuns({ db }: SqlContext, filter: Filter = {}): 
   const found = await db.read(query.orderBy("events.created_at").orderBy("runs.pk"), own);
   return found.map(({ asked, waiting_since, ...row }) => ({
     run: toRun(row),
-    interrupts: (JSON.parse(asked) as { interrupts: Interrupt[] }).interrupts,
+    interrupts: (storedJson(asked, `What run ${row.id} asked`) as { interrupts: Interrupt[] }).interrupts,
     waiting_since,
   }));
 }

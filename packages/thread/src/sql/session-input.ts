@@ -44,7 +44,7 @@ export function parseSessionPatch(patch: SessionPatch) {
 }
 
 /** A key that is null goes, one that is absent stays. */
-export function mergeConfig(stored: string, patch: SessionConfigPatch): string {
-  const merged = Object.entries({ ...JSON.parse(stored), ...patch });
+export function mergeConfig(stored: object, patch: SessionConfigPatch): string {
+  const merged = Object.entries({ ...stored, ...patch });
   return JSON.stringify(Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)));
 }

@@ -1,6 +1,7 @@
 import type { Session } from "@cognition/contract";
 import { type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
+import { storedJson } from "./json-text.ts";
 import type { Tables } from "./tables.ts";
 
 /** The queue's first: what runs or waits for a human, else what comes next. Literal, so that the index of open runs fits. */
@@ -27,9 +28,9 @@ export function toSession(row: SelectedSession): Session {
     title: row.title,
     status: row.status as Session["status"],
     agent_name: row.agent_name,
-    config: JSON.parse(row.config),
-    scopes: JSON.parse(row.scope),
-    metadata: JSON.parse(row.metadata),
+    config: storedJson(row.config, `The config of session ${row.id}`),
+    scopes: storedJson(row.scope, `The scope of session ${row.id}`),
+    metadata: storedJson(row.metadata, `The metadata of session ${row.id}`),
     mode: row.mode as Session["mode"],
     message_count: row.message_count,
     workspace_path: row.workspace_path,

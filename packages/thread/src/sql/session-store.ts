@@ -5,6 +5,7 @@ import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { makeForksInherited } from "./inherit-messages.ts";
+import { storedJson } from "./json-text.ts";
 import { atMost } from "./limit.ts";
 import { madeBefore } from "./made-before.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -111,7 +112,7 @@ function* updateSession(
   const { config, metadata, ...columns } = patch as SessionPatch;
   const set = {
     ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
-    ...(config && { config: mergeConfig(stored.config, config) }),
+    ...(config && { config: mergeConfig(storedJson(stored.config, `The config of session ${session_id}`), config) }),
     ...(metadata && { metadata: JSON.stringify(metadata) }),
   };
   yield* changes(db.q.updateTable("sessions").set(set).where("id", "=", session_id));

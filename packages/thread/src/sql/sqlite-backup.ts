@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { AppError } from "@cognition/contract";
 import { storageError } from "./errors.ts";
 import { makeFolders } from "./make-folders.ts";
+import { makePrivateFile } from "./private-file.ts";
 
 export interface SqliteBackupOptions {
   /** The database, which may be in use. */
@@ -20,13 +21,18 @@ const BUSY_TIMEOUT_MS = 10_000;
  * is still in its log, or take half of a commit. When this returns the copy is on the disk, whole; there is none before that.
  */
 export function backupSqlite({ path, target }: SqliteBackupOptions): void {
-  if (!existsSync(path)) throw unusable(`There is no SQLite database ${path}; nothing was copied.`);
-  if (existsSync(target)) throw unusable(`${target} is there already; nothing was copied. Name another file.`);
+  if (!existsSync(path)) {
+    throw new AppError("storage_unavailable", `There is no SQLite database ${path}; nothing was copied.`);
+  }
+  if (existsSync(target)) {
+    throw new AppError("already_exists", `${target} is there already; nothing was copied. Name another file.`);
+  }
   const unfinished = `${resolve(target)}.unfinished`;
   const failed = `SQLite database ${path} can't be copied to ${target}`;
   try {
     makeFolders(dirname(unfinished));
     rmSync(unfinished, { force: true });
+    makePrivateFile(unfinished);
   } catch (error) {
     throw storageError(error, failed);
   }
@@ -53,8 +59,4 @@ function sync(path: string): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function unusable(message: string): AppError {
-  return new AppError("storage_unavailable", message);
 }

@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { requireBindable } from "./bindable.ts";
 import { storageError } from "./errors.ts";
 import { makeFolders } from "./make-folders.ts";
+import { makePrivateFile } from "./private-file.ts";
 import { SqliteFile } from "./sqlite-file.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
@@ -100,7 +101,10 @@ export class SqliteConnection {
 function openFile(path: string): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    if (path !== ":memory:") makeFolders(dirname(path));
+    if (path !== ":memory:") {
+      makeFolders(dirname(path));
+      makePrivateFile(path);
+    }
     db = new DatabaseSync(path);
     db.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}; pragma journal_mode = wal`);
     // FULL: a commit that was acknowledged survives a power cut, not only a crash of the process.

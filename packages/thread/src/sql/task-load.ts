@@ -4,6 +4,7 @@ import type { OpenTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
+import { storedJson } from "./json-text.ts";
 import { ONE } from "./limit.ts";
 import { type MessageRow, toMessage } from "./message-row.ts";
 import { profileNotFound, toStoredProfile } from "./profile-store.ts";
@@ -54,9 +55,9 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
   const { task_id, user_id, conversation_id, query, last_updated } = row;
   return {
     ...{ task_id, user_id, conversation_id, query, last_updated },
-    scope: JSON.parse(row.scope),
+    scope: storedJson(row.scope, `The scope of task ${task_id}`),
     profile: toStoredProfile(profile),
-    workspace: { ...newWorkspace(""), ...JSON.parse(row.workspace_data) },
+    workspace: { ...newWorkspace(""), ...storedJson(row.workspace_data, `The workspace of task ${task_id}`) },
     messages: ((messages?.rows ?? []) as unknown as MessageRow[]).map(toMessage),
   };
 }
@@ -82,8 +83,8 @@ export async function taskOfConversation(
   const row = found?.rows[0] as unknown as Pick<TaskRow, (typeof NEWEST)[number]> | undefined;
   if (!row) return null;
   const { workspace_data, ...task } = row;
-  const workspace = { ...newWorkspace(""), ...JSON.parse(workspace_data) };
-  return { ...task, conversation_id, scope: JSON.parse(task.scope), workspace };
+  const workspace = { ...newWorkspace(""), ...storedJson(workspace_data, `The workspace of task ${task.task_id}`) };
+  return { ...task, conversation_id, scope: storedJson(task.scope, `The scope of task ${task.task_id}`), workspace };
 }
 
 function taskNotFound(task_id: string): AppError {

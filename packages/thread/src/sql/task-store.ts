@@ -6,7 +6,7 @@ import { newWorkspace, type WorkspaceData } from "../task/workspace-data.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { placeholders } from "./dialect.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText, storedJson } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { atMost } from "./limit.ts";
 import { insertMessage } from "./message-store.ts";
@@ -49,7 +49,7 @@ export function createTaskStore(ctx: SqlContext): TaskStore {
       const newest = query.orderBy("t.created_at", "desc").orderBy("t.task_id", "desc");
       const listed = newest.select(columns).select(used.as("updated_at")).limit(atMost(limit)).offset(offset);
       const found = await db.read(listed, scopeTextOf(scope));
-      return found.map((row) => ({ ...row, scope: JSON.parse(row.scope) }));
+      return found.map((row) => ({ ...row, scope: storedJson(row.scope, `The scope of task ${row.task_id}`) }));
     },
   };
 }
@@ -62,7 +62,7 @@ function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange
   const open = found?.rows[0];
   if (!open) throw taskCompleted(task.task_id);
   // A message does not ask for the workspace, which may be long.
-  const before = ofWorkspace ? toWorkspace(open["workspace_data"] as string) : undefined;
+  const before = ofWorkspace ? toWorkspace(task.task_id, open["workspace_data"] as string) : undefined;
   let workspace = before;
   const changed: TaskChanged = { messages: [] };
   for (const change of wanted) {
@@ -79,8 +79,8 @@ function* changeTask(ctx: SqlContext, task: TaskRef, wanted: readonly TaskChange
   return workspace ? { ...changed, workspace } : changed;
 }
 
-function toWorkspace(data: string): WorkspaceData {
-  return { ...newWorkspace(""), ...JSON.parse(data) };
+function toWorkspace(task_id: string, data: string): WorkspaceData {
+  return { ...newWorkspace(""), ...storedJson(data, `The workspace of task ${task_id}`) };
 }
 
 const FOUND = "from task_workspaces where scope = ? and task_id = ? and user_id = ? and conversation_id = ?";

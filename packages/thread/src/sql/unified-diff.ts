@@ -3,6 +3,8 @@
  * difference in time and memory. Past it, what lies between the common start and end is shown as replaced as a whole.
  */
 const MAX_EDITS = 1_000;
+/** Of both texts together. Each takes a hundred bytes while they are compared: ten megabytes of line feeds would take a process down. */
+const MAX_LINES = 200_000;
 const CONTEXT = 3;
 
 type Line = { kind: " " | "-" | "+"; text: string };
@@ -12,6 +14,18 @@ export function unifiedDiff(before: string, after: string, beforeName: string, a
   if (before === after) return "";
   const hunks = splitHunks(compareLines(splitLines(before), splitLines(after)));
   return `--- ${beforeName}\n+++ ${afterName}\n${hunks.join("")}`;
+}
+
+/** Whether two texts are few enough lines to be compared by whoever has other things to do as well. */
+export function isComparable(before: string, after: string): boolean {
+  return before === after || countLines(before) + countLines(after) <= MAX_LINES;
+}
+
+/** As far as they matter. */
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = 0; at !== -1 && lines <= MAX_LINES; lines++) at = text.indexOf("\n", at) + 1 || -1;
+  return lines;
 }
 
 /** Each line with its line feed; only the last one may lack it. */
