@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => ({
     // They measure time and load the machine: two at once would disturb each other.
     fileParallelism: false,
     isolate: true,
+    // Nor with another heap than a user has.
+    execArgv: [],
     testTimeout: 300_000,
     hookTimeout: 120_000,
   },

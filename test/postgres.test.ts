@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { createDatabase } from "../testing/database.ts";
 import { startPostgres } from "../testing/postgres.ts";
+import { RecycledDatabases } from "../testing/recycled-databases.ts";
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
@@ -23,6 +24,35 @@ test("each database is fresh, and is gone once dropped", async () => {
     await database.drop();
     await expect(query(database.url, "select 1")).rejects.toThrow("does not exist");
   }
+});
+
+test("a database that was given back is handed out again, empty", async () => {
+  const recycled = new RecycledDatabases(async () => {
+    const made = await createDatabase(inject("postgresUrl"));
+    await query(made.url, "create table parent (id int primary key generated always as identity)");
+    await query(made.url, "create table child (id int references parent (id))");
+    return made;
+  });
+  const first = await recycled.take();
+  onTestFinished(() => recycled.close());
+  const [parent] = await query(first.url, "insert into parent default values returning id");
+  await query(first.url, "insert into child values (1)");
+  await first.drop();
+  const [second, third] = [await recycled.take(), await recycled.take()];
+  expect([second.name === first.name, third.name === first.name]).toEqual([true, false]);
+  expect(await query(second.url, "select id from child")).toEqual([]);
+  expect(await query(second.url, "insert into parent default values returning id")).toEqual([parent]);
+});
+
+test("a database that somebody still uses is not handed out again, and the test that left it so fails", async () => {
+  const recycled = new RecycledDatabases(() => createDatabase(inject("postgresUrl")), 200);
+  const first = await recycled.take();
+  onTestFinished(() => recycled.close());
+  const left = new Client({ connectionString: first.url, application_name: "forgotten" });
+  await left.connect();
+  await expect(first.drop()).rejects.toThrow("forgotten");
+  expect((await recycled.take()).name).not.toBe(first.name);
+  await left.end();
 });
 
 test("a durable server that is killed keeps what it had committed", { timeout: 180_000 }, async () => {

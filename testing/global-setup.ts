@@ -1,12 +1,12 @@
 import type { TestProject } from "vitest/node";
-import { dropDatabase, randomName } from "./database.ts";
+import { dropDatabases, randomName } from "./database.ts";
 import { startPostgres } from "./postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** A PostgreSQL server for this test run; a test file makes its own database on it with `createDatabase`. */
     postgresUrl: string;
-    /** What the database there is called that `createMigratedDatabase` copies, once somebody has asked for a copy. */
+    /** What the database there is called that `createMigratedDatabase` copies, once somebody has asked for a copy; the copies' names begin so. */
     migratedTemplate: string;
     /** Slow suites only: whether the run asked for fewer rounds, with `--mode=short`. */
     short: boolean;
@@ -21,7 +21,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide("postgresUrl", server.url);
   provide("migratedTemplate", template);
   return async () => {
-    await dropDatabase(server.url, template);
+    await dropDatabases(server.url, template);
     await server.stop();
   };
 }

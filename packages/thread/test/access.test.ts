@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { accessContract } from "../src/conformance/access-contract.ts";
 import { openStorage } from "../src/open-storage.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("access on $name", ({ open }) => accessContract(open));
+onEveryEngine("access", accessContract);
 
 it("whoever opened the storage can learn how long its writes take", async () => {
   const seconds: number[] = [];

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { artifactContract } from "../src/conformance/artifact-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("artifacts on $name", ({ open }) => artifactContract(open));
+onEveryEngine("artifacts", artifactContract);

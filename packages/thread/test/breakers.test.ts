@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { breakerContract } from "../src/conformance/breaker-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("breakers on $name", ({ open }) => breakerContract(open));
+onEveryEngine("breakers", breakerContract);

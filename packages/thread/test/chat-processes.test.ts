@@ -5,7 +5,7 @@ import { raceForOneSession } from "./chat-processes.ts";
 import { databases } from "./databases.ts";
 
 describe.each(databases)("chats of several processes on $name", ({ name, create }) => {
-  it("200 getOrCreate across two processes are one session", async () => {
+  it("200 getOrCreate across two processes are one session", { tags: "long" }, async () => {
     const database = await create();
     const store = createChatStore({ backend: name, uri: database.uri });
     try {

@@ -1,7 +1,6 @@
 import { CheckpointSaver, type CheckpointSaverOptions } from "../src/checkpoint/checkpoint-saver.ts";
 import { type SqlContext, systemContext } from "../src/sql/context.ts";
 import type { Database } from "../src/sql/database.ts";
-import { migrate } from "../src/sql/migrate.ts";
 import { databases } from "./databases.ts";
 
 export interface OpenDatabase {
@@ -25,7 +24,6 @@ export const savers = databases.map(({ name, create }) => ({
     };
     try {
       const ctx = open();
-      await migrate(ctx.db);
       const another = (options?: CheckpointSaverOptions) => new CheckpointSaver(open(), options);
       await body({ db: ctx.db, ctx, saver: new CheckpointSaver(ctx), another });
     } finally {

@@ -41,8 +41,8 @@ async function sizeOfAgent(saver: CheckpointSaver, turns: number): Promise<numbe
 describe.each(savers)("what a thread takes on $name", ({ run }) => {
   it("an agent's messages: four times as many take four times the place", { timeout: 300_000 }, () =>
     run(async ({ saver }) => {
-      const short = await sizeOfAgent(saver, 100);
-      const long = await sizeOfAgent(saver, 400);
+      const short = await sizeOfAgent(saver, 50);
+      const long = await sizeOfAgent(saver, 200);
       expect(long / short).toBeLessThan(GROWTH);
     }),
   );

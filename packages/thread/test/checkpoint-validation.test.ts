@@ -1,19 +1,18 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Storage } from "../src/storage.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
 // The suite counts on globals.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });
 
 /** LangGraph's own suite, on every engine, under our own name: nothing in it is skipped for us. */
-for (const { name, open } of engines) {
+onEveryEngine("LangGraph's own suite", (open) => {
   const opened = new Map<BaseCheckpointSaver, () => Promise<void>>();
   const initializer = {
-    checkpointerName: `cognition ${name}`,
+    checkpointerName: "cognition",
     async createCheckpointer() {
-      const { storage, dispose }: { storage: Storage; dispose: () => Promise<void> } = await open();
+      const { storage, dispose } = await open();
       const saver = (await storage.getCheckpointer()) as unknown as BaseCheckpointSaver;
       opened.set(saver, dispose);
       return saver;
@@ -25,4 +24,4 @@ for (const { name, open } of engines) {
   };
   validate(initializer);
   deltaChannelHistoryTests(initializer);
-}
+});

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { checkpointContract } from "../src/conformance/checkpoint-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("checkpoints on $name", ({ open }) => checkpointContract(open));
+onEveryEngine("checkpoints", checkpointContract);

@@ -1,9 +1,9 @@
 import { AppError } from "@cognition/contract";
 import { expect, it } from "vitest";
 import { all } from "../src/sql/statement.ts";
-import { databases } from "./databases.ts";
+import { emptyDatabases } from "./databases.ts";
 
-it.each(databases)(
+it.each(emptyDatabases)(
   "what is not confirmed is not stored, and nothing else is hindered, on $name",
   async ({ create }) => {
     const { open, remove } = await create();
@@ -43,7 +43,7 @@ it.each(databases)(
   },
 );
 
-it.each(databases)("a refusal is told, not what failed after it because of it, on $name", async ({ create }) => {
+it.each(emptyDatabases)("a refusal is told, not what failed after it because of it, on $name", async ({ create }) => {
   const { open, remove } = await create();
   const db = open();
   const refusal = new AppError("stale_epoch", "taken over");

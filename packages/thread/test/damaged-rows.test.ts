@@ -2,9 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
 import { Store } from "../src/checkpoint/store.ts";
 import { listed, type Point, put } from "../src/conformance/checkpoint-line.ts";
+import { finishRunWithDelivery } from "../src/conformance/finished-run.ts";
+import { openStorage } from "../src/open-storage.ts";
 import type { Database } from "../src/sql/database.ts";
 import { placeholders } from "../src/sql/dialect.ts";
+import type { Storage } from "../src/storage.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
+import { databases } from "./databases.ts";
 
 const UTF8 = new TextEncoder();
 const channel = (value: string) => `[4,"2025-01-01T00:00:00Z",{"list":["1",${value}]},{}]`;
@@ -65,6 +69,40 @@ describe.each(savers)("damaged rows on $name", ({ run }) => {
     damaged("store_items", "namespace", '["notes"', async (_, __, { ctx }) => {
       await expect(new Store(ctx).listNamespaces({})).rejects.toMatchObject(told("notes"));
     }));
+});
+
+type Read = (storage: Storage, session_id: string) => Promise<unknown>;
+
+/** What is kept as JSON in a row of its own, who reads it, and what its name begins with. */
+const COLUMNS: [table: string, column: string, told: string, read: Read][] = [
+  ["sessions", "config", "session", (storage, id) => storage.getSession(id)],
+  ["sessions", "metadata", "session", (storage) => storage.listSessions()],
+  ["sessions", "config", "session", (storage, id) => storage.updateSession(id, { config: { model: "m" } })],
+  ["messages", "content", "Message", (storage, id) => storage.getMessagesBySession(id)],
+  ["messages", "tool_calls", "Message", (storage, id) => storage.listMessagesForSession(id)],
+  ["runs", "error", "run", (storage, id) => storage.listRuns(id)],
+  ["runs", "input", "run", (storage) => storage.claimRun({ owner: "w", lease_ms: 1_000 })],
+  ["events", "data", "Event", (storage, session_id) => storage.readEvents({ session_id })],
+  ["deliveries", "payload", "delivery", (storage) => storage.listDeliveries()],
+  ["deliveries", "attempts", "delivery", (storage) => storage.claimDeliveries({ limit: 1, lease_ms: 1_000 })],
+];
+
+describe.each(databases)("damaged rows of a storage on $name", ({ create }) => {
+  it.each(COLUMNS)("%s.%s", async (table, column, what, read) => {
+    const { uri, open, remove } = await create();
+    const storage = await openStorage(uri);
+    const db = open();
+    try {
+      const { session_id } = await finishRunWithDelivery(storage, { url: "https://a.example/", payload: {} });
+      await storage.createMessage({ session_id, role: "user", content: "hello" });
+      await storage.createRun({ session_id, input: {} });
+      await write(db, `update ${table} set ${column} = ?`, "{");
+      await expect(read(storage, session_id)).rejects.toMatchObject(told(what));
+    } finally {
+      await Promise.all([storage.close(), db.close()]);
+      await remove();
+    }
+  });
 });
 
 type Body = (saver: CheckpointSaver, first: Point, open: OpenDatabase) => Promise<void>;

@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { definitionContract } from "../src/conformance/definition-contract.ts";
 import { openStorage } from "../src/open-storage.ts";
 import { databases } from "./databases.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("definitions on $name", ({ open }) => definitionContract(open));
+onEveryEngine("definitions", definitionContract);
 
 test.each(databases)("a revision is stored once, however many scopes use it, on $name", async ({ create }) => {
   const database = await create();

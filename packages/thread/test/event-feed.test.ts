@@ -9,31 +9,29 @@ import type { Database } from "../src/sql/database.ts";
 import { createEventFeed } from "../src/sql/event-feed.ts";
 import { createEventLog } from "../src/sql/event-log.ts";
 import { createSubscription } from "../src/sql/event-subscription.ts";
-import { migrate } from "../src/sql/migrate.ts";
 import { packNotices } from "../src/sql/postgres-wake-ups.ts";
 import { createRecentEvents } from "../src/sql/recent-events.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { noWakeUps } from "../src/sql/wake-ups.ts";
-import { databases, type EmptyDatabase } from "./databases.ts";
+import { databases, type TestedDatabase } from "./databases.ts";
 
 const NEVER = 2 ** 31 - 1;
 const EVENT = { event: "custom", data: {} } as const;
 
 const [sqlite, postgres] = databases.map(({ create }) => create) as [Create, Create];
 
-type Create = () => Promise<EmptyDatabase>;
+type Create = () => Promise<TestedDatabase>;
 
 /** A writer and a follower on the same data, as two processes have it. */
 async function withTwo(
   create: Create,
   follower: (db: Database) => SqlContext,
-  body: (writer: SqlContext, reader: SqlContext, data: EmptyDatabase) => Promise<void>,
+  body: (writer: SqlContext, reader: SqlContext, data: TestedDatabase) => Promise<void>,
 ): Promise<void> {
   const data = await create();
   const writer = systemContext(data.open());
   const reader = follower(data.open());
   try {
-    await migrate(writer.db);
     await body(writer, reader, data);
   } finally {
     for (const { feed, db } of [writer, reader]) {

@@ -1,10 +1,22 @@
+import type { Database } from "../src/sql/database.ts";
+
+const ROUNDS = 5;
+
 /** What the work takes when nothing else is in its way, in milliseconds: for ratios, never for a bound by itself. */
-export async function fastest(work: () => Promise<unknown>): Promise<number> {
+export async function fastest({ isElsewhere }: Database, work: () => Promise<unknown>): Promise<number> {
+  // A busy machine lets no process work for long in one piece. What the database does in this process is counted by the
+  // processor's time, then; what it does in its own can't be, and is interrupted less, since it waits again and again.
+  const now = isElsewhere ? () => performance.now() : processorTime;
   const times: number[] = [];
-  for (let i = 0; i < 5; i++) {
-    const started = performance.now();
+  for (let i = 0; i < ROUNDS; i++) {
+    const started = now();
     await work();
-    times.push(performance.now() - started);
+    times.push(now() - started);
   }
   return Math.min(...times);
+}
+
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { idempotencyContract } from "../src/conformance/idempotency-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("idempotency keys on $name", ({ open }) => idempotencyContract(open));
+onEveryEngine("idempotency keys", idempotencyContract);

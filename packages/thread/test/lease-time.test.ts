@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claim, endOf, LEASE_MS, startRun } from "../src/conformance/started-run.ts";
 import { openStorage } from "../src/open-storage.ts";
 import type { Storage } from "../src/storage.ts";
-import { databases, type EmptyDatabase } from "./databases.ts";
+import { databases, type TestedDatabase } from "./databases.ts";
 
 const HOURS_MS = 3 * 3_600_000;
 
 describe.each(databases)("a clock that was put back, on $name", ({ create }) => {
-  let database: EmptyDatabase;
+  let database: TestedDatabase;
   let storage: Storage;
   beforeEach(async () => {
     database = await create();

@@ -82,6 +82,27 @@ describe.each(savers)("graphs on $name as on MemorySaver", ({ run }) => {
       expect(ends).toEqual({ log: ["asked: yes", "worked"] });
     }));
 
+  it("with durability exit, what a task wrote after its answer counts once, though on MemorySaver it counts twice", () =>
+    run(async ({ saver, another }) => {
+      const config = { ...THREAD, durability: "exit" as const };
+      const graph = (checkpointer: BaseCheckpointSaver) =>
+        new StateGraph(State)
+          .addNode("ask", () => ({ log: [`asked: ${interrupt("?")}`] }))
+          .addNode("other", () => ({ log: [`${interrupt("1")} ${interrupt("2")} ${interrupt("3")}`] }))
+          .addEdge(START, "ask")
+          .addEdge(START, "other")
+          .compile({ checkpointer });
+      await graph(saver).invoke({ log: [] }, config);
+      for (const answer of ["a", "b", "c"]) {
+        const open = (await graph(another()).getState(THREAD)).tasks.flatMap(({ interrupts }) => interrupts);
+        await graph(saver).invoke(
+          new Command({ resume: Object.fromEntries(open.map(({ id }) => [id, answer])) }),
+          config,
+        );
+      }
+      expect((await graph(another()).getState(THREAD)).values).toEqual({ log: ["asked: a", "a b c"] });
+    }));
+
   it("with durability exit, a run that had nothing to do leaves the ancestry as it was", () =>
     run(async ({ saver }) => {
       const config = { ...THREAD, durability: "exit" as const };

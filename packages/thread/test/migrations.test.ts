@@ -11,7 +11,7 @@ import { migrations } from "../src/sql/migrations/list.ts";
 import type { Migration } from "../src/sql/migrations/migration.ts";
 import type { Statement } from "../src/sql/statement.ts";
 import { startChild } from "./child.ts";
-import { databases, type EmptyDatabase } from "./databases.ts";
+import { emptyDatabases, type TestedDatabase } from "./databases.ts";
 
 const docs = join(import.meta.dirname, "../../../docs/schema");
 const latest = migrations.at(-1)?.version ?? 0;
@@ -59,9 +59,9 @@ it("only expand: what a program of the release before reads or writes stays wher
   }
 });
 
-describe.each(databases)("on $name", ({ name, create }) => {
-  const test = (title: string, body: (database: EmptyDatabase, db: Database) => Promise<void>) =>
-    it(title, async () => {
+describe.each(emptyDatabases)("on $name", ({ name, create }) => {
+  const test = (title: string, body: (database: TestedDatabase, db: Database) => Promise<void>, tags: string[] = []) =>
+    it(title, { tags }, async () => {
       const database = await create();
       const db = database.open();
       try {
@@ -128,17 +128,21 @@ describe.each(databases)("on $name", ({ name, create }) => {
     expect(left.map(({ id }) => id)).toEqual(["gone pending", "kept dead", "kept delivered", "kept pending"]);
   });
 
-  test("processes that migrate a fresh database at once all come to the same schema", async ({ uri }, db) => {
-    const children = Array.from({ length: 3 }, () => startChild("open", { uri }));
-    try {
-      await Promise.all(children.map((child) => child.next()));
-      for (const child of children) child.go();
-      for (const child of children) expect(await child.next()).toEqual({ schema_version: latest });
-    } finally {
-      await Promise.all(children.map((child) => child.kill()));
-    }
-    expect(await appliedVersions(db)).toEqual(migrations.map(({ version }) => version));
-  });
+  test(
+    "processes that migrate a fresh database at once all come to the same schema",
+    async ({ uri }, db) => {
+      const children = Array.from({ length: 3 }, () => startChild("open", { uri }));
+      try {
+        await Promise.all(children.map((child) => child.next()));
+        for (const child of children) child.go();
+        for (const child of children) expect(await child.next()).toEqual({ schema_version: latest });
+      } finally {
+        await Promise.all(children.map((child) => child.kill()));
+      }
+      expect(await appliedVersions(db)).toEqual(migrations.map(({ version }) => version));
+    },
+    ["long"],
+  );
 
   test("migrating again changes nothing", async (_, db) => {
     await migrate(db);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../testing/database.ts";
@@ -7,6 +7,7 @@ import { type OpenStorageOptions, openStorage } from "../src/open-storage.ts";
 import { systemContext } from "../src/sql/context.ts";
 import { migrations } from "../src/sql/migrations/list.ts";
 import { createSqlStorage } from "../src/sql/sql-storage.ts";
+import { backupSqlite } from "../src/sql/sqlite-backup.ts";
 import { openSqlite } from "../src/sql/sqlite-database.ts";
 import type { Storage } from "../src/storage.ts";
 
@@ -34,6 +35,27 @@ describe("what a URI means", () => {
     await opens({ workspace }, "sqlite");
     expect(existsSync(join(workspace, ".cognition/state.db"))).toBe(true);
   });
+
+  it.skipIf(process.platform === "win32")(
+    "a new file is its owner's alone, whatever the umask; one that is there stays",
+    async () => {
+      const path = join(workspace, "private.db");
+      const before = process.umask(0);
+      try {
+        const storage = await openStorage(path);
+        const modes = ["", "-wal", "-shm"].map((suffix) => statSync(path + suffix).mode & 0o777);
+        await storage.close();
+        expect(modes).toEqual([0o600, 0o600, 0o600]);
+        backupSqlite({ path, target: join(workspace, "copy.db") });
+        expect(statSync(join(workspace, "copy.db")).mode & 0o777).toBe(0o600);
+        chmodSync(path, 0o640);
+        await (await openStorage(path)).close();
+        expect(statSync(path).mode & 0o777).toBe(0o640);
+      } finally {
+        process.umask(before);
+      }
+    },
+  );
 
   it.each([
     ["a variable that holds nothing", undefined, "undefined"],

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../testing/database.ts";
+import { RecycledDatabases } from "../../../testing/recycled-databases.ts";
 import type { StorageFixture } from "../src/conformance/open-storage-fixture.ts";
 import { runContract } from "../src/conformance/run-contract.ts";
 import { sessionContract } from "../src/conformance/session-contract.ts";
@@ -13,24 +14,28 @@ import type { Storage } from "../src/storage.ts";
 const owner = `plain_${randomBytes(6).toString("hex")}`;
 const server = inject("postgresUrl");
 const administrator = new Client({ connectionString: server });
-let migrated: TestDatabase;
+const databases = new RecycledDatabases(createMigrated);
 
 beforeAll(async () => {
   await administrator.connect();
   await administrator.query(`create role ${owner} login nosuperuser nocreaterole`);
-  migrated = await createDatabase(server, { owner });
-  const storage = await openAsOwner(migrated);
-  await storage.close();
 });
 
 afterAll(async () => {
-  await migrated.drop();
+  await databases.close();
   await administrator.query(`drop role ${owner}`);
   await administrator.end();
 });
 
+async function createMigrated(): Promise<TestDatabase> {
+  const database = await createDatabase(server, { owner });
+  const storage = await openAsOwner(database);
+  await storage.close();
+  return database;
+}
+
 async function open(): Promise<StorageFixture> {
-  const database = await createDatabase(server, { template: migrated.name, owner });
+  const database = await databases.take();
   const storage = await openAsOwner(database);
   return {
     storage,

@@ -7,25 +7,20 @@ import { messageContract } from "../src/conformance/message-contract.ts";
 import { runContract } from "../src/conformance/run-contract.ts";
 import { sessionContract } from "../src/conformance/session-contract.ts";
 import { taskContract } from "../src/conformance/task-contract.ts";
-import { openStorage } from "../src/open-storage.ts";
+import { openSqliteFile } from "./engines.ts";
 import { collectStatements, planner, schema } from "./prepared-statements.ts";
-
-const open = async () => {
-  const storage = await openStorage("memory");
-  return { storage, dispose: () => storage.close() };
-};
 
 const statements = collectStatements();
 
 describe("what is asked of a database", () => {
-  sessionContract(open);
-  messageContract(open);
-  runContract(open);
-  eventContract(open);
-  journalContract(open);
-  deliveryContract(open);
-  idempotencyContract(open);
-  taskContract(open);
+  sessionContract(openSqliteFile);
+  messageContract(openSqliteFile);
+  runContract(openSqliteFile);
+  eventContract(openSqliteFile);
+  journalContract(openSqliteFile);
+  deliveryContract(openSqliteFile);
+  idempotencyContract(openSqliteFile);
+  taskContract(openSqliteFile);
 });
 
 /** Read from their beginning until a page is full, or counted: for people and probes, never in the way of a run. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { endOf, NO_TIME } from "../src/conformance/started-run.ts";
 import { type SqlContext, systemContext } from "../src/sql/context.ts";
-import { migrate } from "../src/sql/migrate.ts";
 import { createRunStore } from "../src/sql/run-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
 import { changes } from "../src/sql/statement.ts";
@@ -15,7 +14,6 @@ describe.each(databases)("a run's progress on $name", ({ create }) => {
   it("attempts that reach a new checkpoint are not stalled; the run says where it stands", async () => {
     const { open, remove } = await create();
     const ctx = systemContext(open());
-    await migrate(ctx.db);
     const runs = createRunStore(ctx);
     const { id: session_id, thread_id } = await createSessionStore(ctx).createSession({});
     await moveHead(ctx, thread_id, "of an earlier run");

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { sessionContract } from "../src/conformance/session-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("sessions on $name", ({ open }) => sessionContract(open));
+onEveryEngine("sessions", sessionContract);

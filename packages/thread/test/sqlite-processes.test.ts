@@ -14,7 +14,7 @@ afterEach(async () => {
   dir.remove();
 });
 
-it("four processes write to one file at once: no error, no lost count", async () => {
+it("four processes write to one file at once: no error, no lost count", { tags: "long" }, async () => {
   const uri = join(dir.path, "state.db");
   const storage = await openStorage(uri);
   const { id: session_id } = await storage.createSession({});

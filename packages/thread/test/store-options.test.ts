@@ -2,20 +2,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Store } from "../src/checkpoint/store.ts";
 import { openStorage } from "../src/open-storage.ts";
 import { type SqlContext, systemContext } from "../src/sql/context.ts";
-import { migrate } from "../src/sql/migrate.ts";
-import { databases, type EmptyDatabase } from "./databases.ts";
+import { databases, type TestedDatabase } from "./databases.ts";
 
 const MS = 1 / 60_000;
 const DEADLINE = { timeout: 50_000, interval: 5 };
 
 describe.each(databases)("a store with options on $name", ({ create }) => {
-  let database: EmptyDatabase;
+  let database: TestedDatabase;
   let ctx: SqlContext;
 
   beforeEach(async () => {
     database = await create();
     ctx = systemContext(database.open());
-    await migrate(ctx.db);
   });
 
   afterEach(async () => {

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { storeContract } from "../src/conformance/store-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("the memory store on $name", ({ open }) => storeContract(open));
+onEveryEngine("the memory store", storeContract);

@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { taskContract } from "../src/conformance/task-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("tasks on $name", ({ open }) => taskContract(open));
+onEveryEngine("tasks", taskContract);

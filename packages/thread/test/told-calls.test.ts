@@ -29,8 +29,9 @@ it("what a new attempt declares void is taken back, its result too, until it is 
   expect(told(call("a"), result("a"), resuming(0), resuming(0))).toEqual(["a, taken back, result"]);
 });
 
-it("what stands stays, and a call whose result alone is void goes on", () => {
+it("what stands stays; a call whose result alone is void is told again with it", () => {
   expect(told(call("a"), result("a"), resuming(2))).toEqual(["a, ended, result"]);
-  expect(told(call("a"), resuming(1), result("a"), resuming(1))).toEqual(["a, result"]);
+  expect(told(call("a"), resuming(1), resuming(1))).toEqual(["a"]);
+  expect(told(call("a"), resuming(1), result("a"), resuming(1))).toEqual(["a, taken back, result"]);
   expect(told(call("a"), result("a"), resuming(2), call("a"))).toEqual(["a, ended, result", "a"]);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "../src/sql/unified-diff.ts";
+import { isComparable, unifiedDiff } from "../src/sql/unified-diff.ts";
 
 const NO_NEWLINE = "\\ No newline at end of file\n";
 
@@ -60,5 +60,14 @@ describe("unifiedDiff", () => {
     const before = Array.from({ length: 20_000 }, (_, n) => `${n}\n`);
     const after = before.map((text, n) => (n % 2 ? text : `new ${text}`)).join("");
     expect(apply(before.join(""), unifiedDiff(before.join(""), after, "a", "b")) === after).toBe(true);
+  });
+
+  it("is for so many lines in all: more would hold up the process, or end it", () => {
+    const lines = (count: number) => "a\n".repeat(count - 1);
+    expect(isComparable(lines(100_000), "b".repeat(1_000_000))).toBe(true);
+    expect(isComparable(lines(100_000), lines(100_000))).toBe(true);
+    expect(isComparable(lines(100_000), `${lines(100_000)}b\n`)).toBe(false);
+    expect(isComparable("\n".repeat(10_000_000), "")).toBe(false);
+    expect(isComparable("", "")).toBe(true);
   });
 });

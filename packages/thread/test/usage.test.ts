@@ -1,5 +1,4 @@
-import { describe } from "vitest";
 import { usageContract } from "../src/conformance/usage-contract.ts";
-import { engines } from "./engines.ts";
+import { onEveryEngine } from "./engines.ts";
 
-describe.each(engines)("usage on $name", ({ open }) => usageContract(open));
+onEveryEngine("usage", usageContract);

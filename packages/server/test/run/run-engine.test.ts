@@ -147,7 +147,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
       };
       const settle: Executor["settle"] = async () => ({ usage: { ...odd, by_model } });
       const { storage, drop } = await open[backend]();
-      cleanups.push(() => storage.close(), drop);
+      cleanups.push(drop, () => storage.close());
       const { engine, errors } = await startEngine(storage, execute, {}, settle);
       const { id } = await storage.createSession({});
       await submit(engine, id);

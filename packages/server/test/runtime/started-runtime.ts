@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Decision, Session, StoredEvent } from "@cognition/contract";
 import { type NewSession, openStorage, type Storage } from "@cognition/thread";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
 import { type ComposeOptions, compose, type Runtime } from "../../src/compose.ts";
 import type { RunInput } from "../../src/run/run-input.ts";
@@ -18,18 +18,13 @@ export interface Started {
   errors: unknown[];
 }
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
 export interface StartOptions extends Partial<ComposeOptions> {
   session?: NewSession;
   /** Relative to the root. */
   files?: Record<string, string>;
 }
 
-/** A whole server without HTTP, on memory, and a session on it. */
+/** A whole server without HTTP, on memory, and a session on it, until the test ends. */
 export async function startRuntime({ session, files = {}, ...options }: StartOptions = {}): Promise<Started> {
   const dir = createTempDir();
   for (const [file, text] of Object.entries(files)) {
@@ -38,10 +33,10 @@ export async function startRuntime({ session, files = {}, ...options }: StartOpt
   }
   const errors: unknown[] = [];
   const storage = options.storage ?? (await openStorage("memory"));
-  cleanups.push(
-    () => dir.remove(),
-    () => storage.close(),
-  );
+  onTestFinished(async () => {
+    await storage.close();
+    dir.remove();
+  });
   const runtime = await compose({
     workspace_root: dir.path,
     env: { PATH: process.env["PATH"] },
@@ -50,7 +45,7 @@ export async function startRuntime({ session, files = {}, ...options }: StartOpt
     ...options,
     storage,
   });
-  cleanups.push(() => runtime.close(0));
+  onTestFinished(() => runtime.close(0));
   runtime.engine.start();
   const made = await storage.createSession({ workspace_path: "work", ...session });
   return { storage, runtime, session: made, root: dir.path, folder: join(dir.path, "work"), errors };

@@ -1,6 +1,6 @@
 import type { ChatSessionStore } from "../../src/chat/chat-session-store.ts";
-import type { CheckpointSaver } from "../../src/checkpoint/checkpoint-saver.ts";
-import type { Store } from "../../src/checkpoint/store.ts";
+import type { CheckpointSaver } from "../../src/checkpoint-saver.ts";
+import type { Store } from "../../src/memory-store.ts";
 import type { Storage } from "../../src/storage.ts";
 import { atWork } from "./failpoint.ts";
 

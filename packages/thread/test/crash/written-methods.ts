@@ -63,7 +63,6 @@ const READ_ONLY = new Set([
   "snapshots.missingObjects",
   "snapshots.readObjects",
   "snapshots.currentSnapshot",
-  "snapshots.snapshotsOf",
   "snapshots.snapshotBytes",
   "snapshots.snapshotScopes",
   "chats.setup",

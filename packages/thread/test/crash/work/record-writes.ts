@@ -1,4 +1,4 @@
-import type { CheckpointSaver } from "../../../src/checkpoint/checkpoint-saver.ts";
+import type { CheckpointSaver } from "../../../src/checkpoint-saver.ts";
 import type { Ledger } from "../ledger.ts";
 import { hashOfState } from "./work.ts";
 
