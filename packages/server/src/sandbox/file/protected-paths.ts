@@ -1,6 +1,7 @@
-import { type BigIntStats, lstatSync, realpathSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { resolveExisting } from "../../file/resolve-existing.ts";
 
 /** Paths that agents may not change (`protected`) or not even see (`hidden`): absolute, or relative to the workspace. */
 export interface ProtectedPathNames {
@@ -24,21 +25,6 @@ export function databaseFiles(file: string): string[] {
 export function resolveProtectedPaths(root: string, names: ProtectedPathNames): ProtectedPaths {
   const all = (list: readonly string[]) => list.map((name) => resolveExisting(resolve(root, name)));
   return { protected: all(names.protected), hidden: all(names.hidden) };
-}
-
-/**
- * The real path of the part that exists, with the rest behind it. On this thread: it is a few microseconds, where the pool
- * takes a tenth of a millisecond for each, and every run asks for several.
- */
-export function resolveExisting(path: string): string {
-  const parent = dirname(path);
-  try {
-    // Most are not there, and an error with its stack costs more than the look.
-    if (lstatSync(path, { throwIfNoEntry: false })) return realpathSync.native(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return path;
-  }
-  return parent === path ? path : join(resolveExisting(parent), basename(path));
 }
 
 export function isAtOrBelow(path: string, folder: string): boolean {

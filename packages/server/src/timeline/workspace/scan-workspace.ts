@@ -12,6 +12,8 @@ export interface ScanOptions {
   readonly maxFileBytes: number;
   /** Names in the root that are not the workspace's: the server's own. */
   readonly exclude: readonly string[];
+  /** Files that are never read, by their whole path: the server's database may lie in the workspace. */
+  readonly never?: readonly string[];
   /** What the folder's own `.gitignore` files go over. The same object for each scan of it. */
   readonly rules?: IgnoreRules | undefined;
   readonly now: () => number;
@@ -108,16 +110,17 @@ class FolderScan {
   #rulesIn(names: readonly string[], before: ScannedFolder | undefined): IgnoreRules | undefined {
     const { folder, above, prefix } = this.#place;
     if (!names.includes(".gitignore")) return above;
-    const text = readRegular(folder.hold(), ".gitignore", this.#options.maxFileBytes)?.content.toString() ?? "";
+    const text = readRegular(folder.hold(), ".gitignore", this.#options.maxFileBytes)?.content.toString("latin1") ?? "";
     const known = before?.rules;
     if (known && known.above === above && known.prefix === prefix && known.text === text) return known;
     return ignoreRules(above, prefix, text);
   }
 
   #look(name: string, was: Scanned | undefined): Scanned | undefined {
-    const stats = lstatSync(fsPath(`${this.#place.folder.path}/${name}`), QUIETLY);
+    const path = `${this.#place.folder.path}/${name}`;
+    const stats = lstatSync(fsPath(path), QUIETLY);
     if (!stats) return undefined;
-    const stored = this.#store(name, stats, was);
+    const stored = this.#options.never?.includes(path) ? undefined : this.#store(name, stats, was);
     if (stored) return stored;
     return was?.entry.type === "unstored" ? was : { entry: unstoredEntry(name), ...NEVER_READ };
   }

@@ -1,5 +1,6 @@
 import type { NewSnapshotObject } from "@cognition/thread";
 import { encodeTree, encodeTreeChange, hashBlob, sortEntries, type TreeEntry } from "@cognition/thread/snapshot-tree";
+import { toBytes } from "./held-folder.ts";
 import { ignoreRules } from "./ignore-rules.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange } from "./path-change.ts";
@@ -38,7 +39,7 @@ export class ScannedWorkspace {
     this.#root = root;
     this.#options = {
       ...options,
-      rules: ignore.length > 0 ? ignoreRules(undefined, "", ignore.join("\n")) : undefined,
+      rules: ignore.length > 0 ? ignoreRules(undefined, "", toBytes(ignore.join("\n"))) : undefined,
     };
   }
 
