@@ -1,6 +1,7 @@
 import type { Storage } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
+import { findCutAnswer } from "../timeline/cut-answer.ts";
 import { afterMessage, findHead } from "../timeline/find-place.ts";
 import { modeAfter } from "../timeline/undone-plan.ts";
 import { currentRun } from "./run-scope.ts";
@@ -25,4 +26,16 @@ export async function branchAtParent(
   if (mode) await storage.updateSession(session.id, { mode });
   if (mode) currentRun().mode = mode;
   await storage.timeline.branchThread(lease, place.checkpoint_id);
+}
+
+/**
+ * Half an answer is none to go on from, and Anthropic takes no conversation that ends with one: the model answers anew, as it does
+ * after a crash. What was cut off stays on its branch.
+ */
+export async function branchBeforeCutAnswer(storage: Storage, { claimed, lease, log }: RunWork): Promise<void> {
+  const { resumes } = claimed.run;
+  const found = resumes === null ? undefined : await findCutAnswer(storage, claimed.session.id, resumes);
+  if (!found) return;
+  const head = await storage.timeline.branchThread(lease, found.before);
+  log.emit("head_moved", { head, previous_head: found.cut });
 }

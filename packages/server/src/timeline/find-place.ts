@@ -1,5 +1,5 @@
 import { AppError, type Message, type Session } from "@cognition/contract";
-import type { Storage, TimelineEntry } from "@cognition/thread";
+import { EMPTY_TREE, type Storage, type TimelineEntry } from "@cognition/thread";
 
 /** Where to go: a checkpoint, or before the first one; and the files as they are to be. */
 export interface Place {
@@ -38,6 +38,24 @@ export async function entryAt(storage: Parts, session: SessionId, checkpoint_id:
   const { id } = session;
   const message = `Session ${id} has no checkpoint ${checkpoint_id}: it never had, or it was pruned. Nothing was changed.`;
   throw new AppError("checkpoint_not_found", message);
+}
+
+/**
+ * The files of that point; none of a session that never had any. What is not stored must not look as if there had been
+ * nothing.
+ */
+export async function filesAt(
+  { snapshots }: Pick<Storage, "snapshots">,
+  { thread_id }: Pick<Session, "thread_id">,
+  { snapshot_id }: Pick<Place, "snapshot_id">,
+  instead: string,
+): Promise<string> {
+  if (snapshot_id !== null) return snapshot_id;
+  if ((await snapshots.currentSnapshot(thread_id)) === null) return EMPTY_TREE;
+  const message =
+    "The files of that point are not stored: they were let go to keep within the quota, or the point is from a time " +
+    `before files were. ${instead}`;
+  throw new AppError("snapshot_not_found", message);
 }
 
 /** The checkpoint that leads to a point of the conversation. */

@@ -1,16 +1,18 @@
 import { AppError, type ForkSession, isAppError, type Session } from "@cognition/contract";
 import type { Fork } from "@cognition/thread";
+import { AWAY } from "../run/hand-back.ts";
 import { makeFolder, presentSession } from "../session/workspace-folder.ts";
-import { findHead, findPlace, type Place } from "./find-place.ts";
+import { filesAt, findHead, findPlace, type Place } from "./find-place.ts";
 import type { Timeline, TimelineOptions } from "./timeline.ts";
 import { modeAfter } from "./undone-plan.ts";
+import type { LookedAt } from "./workspace/workspaces.ts";
 
 export interface Forks {
   fork: Timeline["fork"];
   finish: Timeline["finishFork"];
 }
 
-type Beginning = Pick<Fork, "checkpoint_id" | "snapshot_id" | "mode">;
+type Beginning = Pick<Fork, "checkpoint_id" | "snapshot_id" | "objects" | "mode">;
 
 export function createForks({ storage, workspaces, agents, workspace_root: root }: TimelineOptions): Forks {
   /** Where a fork begins; one that names no point, with what people have done to the files since the head. */
@@ -18,17 +20,19 @@ export function createForks({ storage, workspaces, agents, workspace_root: root 
     const place = await findPlace(storage, session, { checkpoint_id, message_id });
     if (!place?.checkpoint_id) return {};
     const isOfNow = checkpoint_id === undefined && message_id === undefined;
-    const snapshot_id = files && isOfNow ? await filesNow(session, place) : undefined;
+    const now = files && isOfNow ? await filesNow(session, place) : undefined;
+    if (files && !now)
+      await filesAt(storage, session, place, "No fork was made; send files: false to go on there without them.");
     const head = isOfNow ? undefined : await findHead(storage, session);
     return {
       checkpoint_id: place.checkpoint_id,
-      ...(snapshot_id !== undefined && { snapshot_id }),
+      ...(now && { snapshot_id: now.tree, objects: now.objects }),
       ...(await modeAfter(storage, session, head?.checkpoint_id, place.checkpoint_id)),
     };
   }
 
   /** Not while a run is at work on them, nor if one was meanwhile. */
-  async function filesNow(session: Session, head: Place): Promise<string | undefined> {
+  async function filesNow(session: Session, head: Place): Promise<LookedAt | undefined> {
     if (session.active_run_id !== null) return undefined;
     const files = await workspaces.look(session).catch((error: unknown) => {
       throw isAppError(error) ? notStored(error) : error;
@@ -83,10 +87,12 @@ function notStored(cause: AppError): AppError {
 
 /** Not the first error itself: that would say that nothing was done. */
 function stillThere({ id }: Session, error: Error, undoing: Error): AppError {
+  const about = { cause: new AggregateError([error, undoing]), details: { session_id: id } };
+  if (isAppError(error, ...AWAY)) {
+    const message = `${error.message} Session ${id} was made before: the same request under its idempotency key goes on with it.`;
+    return new AppError("storage_unavailable", message, about);
+  }
   const why = isAppError(error) ? error.message : "The fork failed.";
   const message = `${why} It could not be taken back either: see that session ${id} and its folder are gone.`;
-  return new AppError("internal", message, {
-    cause: new AggregateError([error, undoing]),
-    details: { session_id: id },
-  });
+  return new AppError("internal", message, about);
 }

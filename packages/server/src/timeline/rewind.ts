@@ -1,6 +1,6 @@
 import { AppError, type RewindResult, type RewindSession, type Session } from "@cognition/contract";
-import { EMPTY_TREE, type Storage, type TimelineEntry } from "@cognition/thread";
-import { findHead, findPlace, type Place } from "./find-place.ts";
+import type { Storage, TimelineEntry } from "@cognition/thread";
+import { filesAt, findHead, findPlace, type Place } from "./find-place.ts";
 import { modeAfter } from "./undone-plan.ts";
 import { keepTheirs } from "./workspace/keep-theirs.ts";
 import type { PathChange } from "./workspace/path-change.ts";
@@ -35,7 +35,7 @@ export async function rewind(parts: RewindParts, session: Session, body: RewindS
     artifacts: body.restore.includes("artifacts"),
     memory: body.restore.includes("memory"),
     ...(place.written_at !== undefined && { written_at: place.written_at }),
-    ...(files && { snapshot_id: files.snapshot_id, files_stand_at: files.stand_at }),
+    ...(files && { snapshot_id: files.snapshot_id, files_stand_at: files.stand_at, expected_snapshot: files.stood }),
     ...(conversation && (await modeAfter(storage, session, head.checkpoint_id, place.checkpoint_id))),
   });
   if (files) await workspaces.settle(session, body.force);
@@ -63,21 +63,14 @@ interface Way {
 interface PlannedFiles {
   snapshot_id: string;
   stand_at: string;
+  stood: string;
   changes: PathChange[];
 }
 
 async function planFiles(parts: RewindParts, session: Session, { place, head, force }: Way): Promise<PlannedFiles> {
   const { storage, workspaces } = parts;
-  // A session that never had files of its own has none to bring back, at any of its points.
-  const hadFiles = place.snapshot_id !== null || (await storage.snapshots.currentSnapshot(session.thread_id)) !== null;
-  const snapshot_id = hadFiles ? place.snapshot_id : EMPTY_TREE;
-  if (snapshot_id === null) {
-    const message =
-      "The files of that point are not stored: they were let go to keep within the quota, or the point is from a time " +
-      "before files were. Nothing was changed; " +
-      'send restore: ["conversation"] to go there without them.';
-    throw new AppError("snapshot_not_found", message);
-  }
+  const instead = 'Nothing was changed; send restore: ["conversation"] to go there without them.';
+  const snapshot_id = await filesAt(storage, session, place, instead);
   const stood = await workspaces.standing(session);
   const kept = await keepTheirs(storage.snapshots, session.scopes, {
     head: head.snapshot_id ?? stood,
@@ -86,7 +79,7 @@ async function planFiles(parts: RewindParts, session: Session, { place, head, fo
   });
   const { changes, conflicts } = await workspaces.plan(session, stood, kept.tree);
   refuseConflicts([...new Set([...kept.conflicts, ...conflicts])], force);
-  return { snapshot_id, stand_at: kept.tree, changes };
+  return { snapshot_id, stand_at: kept.tree, stood, changes };
 }
 
 function refuseConflicts(conflicts: readonly string[], force: boolean): void {

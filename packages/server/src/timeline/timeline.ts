@@ -10,11 +10,11 @@ import type {
   RewindSession,
   Session,
 } from "@cognition/contract";
-import { EMPTY_TREE, type Storage, type TimelineEntry, type ToolCallRecord } from "@cognition/thread";
+import type { Storage, TimelineEntry, ToolCallRecord } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
 import { readState } from "./checkpoint-state.ts";
 import { viewCheckpoint } from "./checkpoint-view.ts";
-import { entryAt } from "./find-place.ts";
+import { entryAt, filesAt } from "./find-place.ts";
 import { createForks } from "./fork.ts";
 import { rewind } from "./rewind.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
@@ -68,10 +68,11 @@ export function createTimeline({ storage, workspaces, agents, workspace_root }: 
       };
     },
     diff: async (session, checkpoint_id, to) => {
-      const { snapshot_id } = await entryAt(storage, session, checkpoint_id);
-      const other =
-        to === undefined ? await workspaces.look(session) : (await entryAt(storage, session, to)).snapshot_id;
-      const files = await workspaces.diff(session.scopes, snapshot_id ?? EMPTY_TREE, other ?? EMPTY_TREE);
+      const at = async (id: string) =>
+        filesAt(storage, session, await entryAt(storage, session, id), "There is nothing to compare.");
+      const from = await at(checkpoint_id);
+      const other = to === undefined ? (await workspaces.look(session)).tree : await at(to);
+      const files = await workspaces.diff(session.scopes, from, other);
       return { from: checkpoint_id, to: to ?? null, files };
     },
     fork: forks.fork,

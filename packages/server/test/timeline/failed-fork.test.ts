@@ -54,6 +54,10 @@ it("one that can't be taken back either says why it failed, and what is left to 
   expect((told as AppError).message).toContain(`session ${await left()} and its folder`);
   expect((told as AppError).cause).toMatchObject({ errors: [full, away] });
   await storage.deleteSession(await left());
+  const cut = new AppError("storage_unavailable", "The storage is away.");
+  const retried = timelineWhere(cut).fork(session, { files: true });
+  await expect(retried).rejects.toMatchObject({ code: "storage_unavailable" }); // clients send that again, under its key
+  await storage.deleteSession(await left());
   const unknown = await timelineWhere(away)
     .fork(session, { files: true })
     .catch((error: AppError) => error);

@@ -1,23 +1,25 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { becomeNobody } from "../../../../testing/become-nobody.ts";
 import { makeFolder } from "../../src/session/workspace-folder.ts";
+import { toBytes } from "../../src/timeline/workspace/held-folder.ts";
+import { createWorkspaceThread } from "../../src/timeline/workspace/workspace-thread.ts";
 import { contentsOf } from "./folder-contents.ts";
 import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
 
-const NOBODY = 65534;
-const isRoot = process.getuid?.() === 0;
-
-// Root may do everything; servers run as somebody else, who may not.
 describe("folders that a command has closed to their owner", () => {
   let opened: OpenedWorkspaces;
+  let beOneself: () => void;
 
   beforeEach(async () => {
-    if (isRoot) process.seteuid?.(NOBODY);
-    opened = await openWorkspaces();
+    const thread = createWorkspaceThread();
+    opened = await openWorkspaces({ thread });
+    await thread.ask("check", { root: toBytes(opened.root), changes: [] }); // it has loaded what it is made of
+    beOneself = becomeNobody(opened.root);
   });
   afterEach(async () => {
-    if (isRoot) process.seteuid?.(0);
+    beOneself();
     await opened.close();
   });
 

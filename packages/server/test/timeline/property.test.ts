@@ -24,15 +24,14 @@ async function openPostgres(): Promise<Scene> {
 const SEED = 20_260_715;
 
 describe("any sequence of operations: conversation, files and artifacts are as a simple model says", () => {
-  it.each([
-    { name: "sqlite", open: () => Scene.open(), numRuns: 3 },
-    { name: "postgres", open: openPostgres, numRuns: 1 },
-  ])("on $name", { timeout: 120_000 }, async ({ open, numRuns }) => {
-    await fc.assert(
+  const expectTrue = (numRuns: number, open: () => Promise<Scene>) =>
+    fc.assert(
       fc.asyncProperty(sequences(30), (operations) => play(operations, open)),
       { numRuns, seed: SEED, endOnFailure: true },
     );
-  });
+
+  it("on postgres", { timeout: 120_000 }, () => expectTrue(1, openPostgres));
+  it("on sqlite, and more of them", { timeout: 120_000, tags: "long" }, () => expectTrue(3, () => Scene.open()));
 });
 
 describe("a rewind that", () => {

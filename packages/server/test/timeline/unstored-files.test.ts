@@ -66,6 +66,44 @@ it("a fork of now says what to do where its files have no room; one of a checkpo
   expect([status, talkTo(talk.on, body).file("a.txt")]).toEqual([201, "one"]);
 });
 
+it("a step whose files could not be stored does not pass for one with those of before", async () => {
+  const config = defaultConfig();
+  const talk = await startTalk({ config: { ...config, workspace: { ...config.workspace, snapshot_quota: 2_000 } } });
+  await talk.say(make("a.txt", "one"));
+  await talk.say("Run the command: dd if=/dev/urandom of=large bs=5000 count=1");
+  const full = (await talk.checkpoints())[0];
+  expect([talk.on.faults.length > 0, full?.snapshot_id]).toEqual([true, null]);
+  await talk.say("Run the command: rm large");
+  const again = (await talk.checkpoints())[0];
+  expect(again?.snapshot_id).not.toBeNull();
+  const { status, body } = await talk.post("/rewind", { checkpoint_id: full?.id });
+  expect([status, body["code"]]).toEqual([404, "snapshot_not_found"]);
+  await talk.rewind({ checkpoint_id: full?.id, restore: ["conversation"] });
+  await talk.rewind({ checkpoint_id: again?.id });
+  expect(talk.file("a.txt")).toBe("one");
+});
+
+it("a point whose files the quota has let go is told by each way there, and is left for the conversation alone", async () => {
+  const config = defaultConfig();
+  const talk = await startTalk({ config: { ...config, workspace: { ...config.workspace, snapshot_quota: 4_000 } } });
+  const write = (i: number) => talk.say(`Run the command: dd if=/dev/urandom of=${i} bs=1000 count=1`);
+  for (const i of [1, 2, 3]) await write(i);
+  await talk.say("Run the command: rm 1 2 3");
+  for (const i of [4, 5]) await write(i);
+  const checkpoints = await talk.checkpoints();
+  const gone = checkpoints.find(({ snapshot_id }) => snapshot_id === null)?.id ?? "";
+  const head = checkpoints[0]?.id ?? "";
+  const answers = [
+    await talk.post("/fork", { checkpoint_id: gone }),
+    await talk.post("/rewind", { checkpoint_id: gone }),
+    await talk.get(`/checkpoints/${gone}/diff`),
+    await talk.get(`/checkpoints/${head}/diff?to=${gone}`),
+  ];
+  for (const { status, body } of answers) expect([status, body["code"]]).toEqual([404, "snapshot_not_found"]);
+  expect((await talk.post("/fork", { checkpoint_id: gone, files: false })).status).toBe(201);
+  expect((await talk.post("/rewind", { checkpoint_id: gone, restore: ["conversation"] })).status).toBe(200);
+});
+
 it("an undo leaves a person's ignored files, though a tool has removed what ignored them", async () => {
   const talk = await startTalk();
   const folder = talk.session.workspace_path ?? "";

@@ -25,7 +25,10 @@ it("after one file of many has changed, that file and the folders above it are r
   }
 });
 
-it("snapshots cost no more than the distinct bytes and a tenth; a restore is exact", { timeout: 60_000 }, async () => {
+it("snapshots cost no more than the distinct bytes and a tenth; a restore is exact", {
+  timeout: 60_000,
+  tags: "long",
+}, async () => {
   const { stored_bytes, distinct_bytes, is_exact } = await measureSnapshots(300, 30);
   expect(stored_bytes).toBeLessThanOrEqual(distinct_bytes * 1.1);
   expect(is_exact).toBe(true);

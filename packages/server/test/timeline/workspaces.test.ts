@@ -203,7 +203,7 @@ describe("a restore", () => {
     for (const { snapshot, files } of [first, second, first]) {
       await moveTo(all, session, snapshot);
       expect(contentsOf(folder)).toEqual(files);
-      expect(await workspaces.look(session)).toBe(snapshot);
+      expect((await workspaces.look(session)).tree).toBe(snapshot);
     }
   });
 
@@ -221,6 +221,26 @@ describe("a restore", () => {
     await moveTo(all, session, first);
     const owners = ["a", "a/b.txt", "a/link"].map((path) => lstatSync(join(folder, path)).uid);
     expect(owners).toEqual([4242, 4242, 4242]);
+  });
+
+  it("has no more than some large files in memory at a time", async () => {
+    const all = await open();
+    const { session, lease, folder } = await all.start();
+    const run = await all.workspaces.begin(session, lease);
+    for (const name of ["a", "b", "c", "d"]) writeFileSync(join(folder, name), Buffer.alloc(7_000_000, name));
+    await run.after();
+    const read: number[] = [];
+    const readObjects: typeof all.storage.snapshots.readObjects = async (...asked) => {
+      const contents = await all.storage.snapshots.readObjects(...asked);
+      read.push([...contents.values()].reduce((sum, { length }) => sum + length, 0));
+      return contents;
+    };
+    const other = await open({ snapshots: { ...all.storage.snapshots, readObjects } });
+    const there = join(other.root, session.id);
+    mkdirSync(there);
+    await other.workspaces.begin(session, lease);
+    expect(contentsOf(there)).toEqual(contentsOf(folder));
+    expect(read.filter((bytes) => bytes > 1_000_000)).toEqual([14_000_000, 14_000_000]);
   });
 
   it("leaves ignored files and unknown ones where they are", async () => {
@@ -284,6 +304,26 @@ describe("a restore", () => {
       expect(run.snapshot_id).not.toBe(first);
       await moveTo({ ...all, workspaces: wider.workspaces }, session, first);
       expect(readFileSync(join(folder, "vendor/lib"), "utf8")).toBe("installed");
+    });
+
+    it("the server's database, wherever it lies, nor does a snapshot that has it from before bring it back", async () => {
+      const all = await open();
+      const { session, lease, folder } = await all.start(".");
+      mkdirSync(join(folder, "data"));
+      writeFileSync(join(folder, "data/app.db"), "before");
+      const stored = (await all.workspaces.begin(session, lease)).snapshot_id;
+      writeFileSync(join(folder, "data/app.db"), "now");
+      const never = [join(folder, "data/app.db")];
+      const { workspaces } = await open({ never, snapshots: all.storage.snapshots }, "memory", all.root);
+      const { tree: now } = await workspaces.look(session);
+      expect((await workspaces.diff(session.scopes, EMPTY_TREE, now)).map(({ path }) => path)).toEqual([]);
+      await moveTo({ ...all, workspaces }, session, stored);
+      expect(readdirSync(join(folder, "data"))).toEqual(["app.db"]);
+      expect(readFileSync(join(folder, "data/app.db"), "utf8")).toBe("now");
+      const fork = { ...session, id: "fork", workspace_path: "fork" };
+      mkdirSync(join(folder, "fork"));
+      await workspaces.cloneFrom(session, fork);
+      expect(existsSync(join(folder, "fork/data/app.db"))).toBe(false);
     });
 
     it("a file that is ignored from then on, when that is done again", async () => {
@@ -399,6 +439,30 @@ describe("a restore", () => {
     expect(readFileSync(join(folder, "a"), "utf8")).toBe("1");
     const kept = readdirSync(folder).find((name) => name.startsWith("a.local-")) ?? "";
     expect(readFileSync(join(folder, kept), "utf8")).toBe("a person's");
+  });
+
+  it("begins at a snapshot that was swept since: as the folder is, or beside what nobody can tell apart any more", async () => {
+    for (const isTouched of [false, true]) {
+      const all = await open();
+      const { session, lease, folder } = await all.start();
+      const run = await all.workspaces.begin(session, lease);
+      for (const name of ["a", "b"]) writeFileSync(join(folder, name), "1");
+      await run.after();
+      const other = await open({ snapshots: all.storage.snapshots });
+      const there = join(other.root, session.id);
+      mkdirSync(there);
+      const elsewhere = await other.workspaces.begin(session, lease);
+      writeFileSync(join(there, "a"), "2");
+      rmSync(join(there, "b"));
+      await elsewhere.after();
+      expect((await all.storage.snapshots.sweepSnapshots({ scope: {}, grace_ms: -60_000 })).objects).toBeGreaterThan(0);
+      if (isTouched) writeFileSync(join(folder, "c"), "a person's");
+      await all.workspaces.settle(session, false);
+      expect((await all.workspaces.begin(session, lease)).snapshot_id === elsewhere.snapshot_id).toBe(!isTouched);
+      const names = readdirSync(folder).map((name) => name.replace(/local-.*/, "local"));
+      expect(names).toEqual(isTouched ? ["a", "a.local", "b", "c"] : ["a"]);
+      expect(readFileSync(join(folder, "a"), "utf8")).toBe("2");
+    }
   });
 
   it("never goes through a link that took a folder's place", async () => {

@@ -54,9 +54,9 @@ export function writeFiles(
     if (isSameEntry(entryAt(folder, name), after)) return;
     const content = contents.get(after.hash);
     if (!content) throw new Error(`No content was given for ${toText(path)}`);
-    removeUnfinished(folder);
     const unfinished = `${UNFINISHED.restored}${process.pid}`;
     const beside = fsPath(entryPath(folder, unfinished));
+    tidy(folder, beside);
     if (after.type === "link") symlinkSync(Buffer.from(content), beside);
     else writeWhole(beside, content, after.mode);
     giveToOwner(folder, unfinished);
@@ -135,6 +135,15 @@ function moveInto(beside: string | Buffer, place: string | Buffer, path: string)
     const { code } = error as NodeJS.ErrnoException;
     throw code === "EISDIR" || code === "ENOTEMPTY" || code === "EEXIST" ? inTheWay(path) : error;
   }
+}
+
+/** The last one that was looked through: for each file anew, many files would take many times as long. */
+let tidied = "";
+
+function tidy(folder: HeldFolder, beside: string | Buffer): void {
+  if (folder.path !== tidied) removeUnfinished(folder);
+  else if (lstatSync(beside, { throwIfNoEntry: false })) unlinkSync(beside);
+  tidied = folder.path;
 }
 
 /** What a restore that was killed in this folder has left. */

@@ -7,7 +7,7 @@ import { isClosedTo, readLink, readRegular } from "./read-entry.ts";
 
 const MODE = 0o777;
 /** Larger ones are never in a snapshot: whatever is there is not what we know. */
-const MAX_BYTES = 256 * 1024 * 1024;
+export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 
 /** Which side of each change the folder is at. Reads every file in question: times alone would miss a quick edit. */
 export function checkChanges(root: string, changes: readonly PathChange[]): PathState[] {
@@ -46,7 +46,7 @@ export function entryAt(folder: HeldFolder, name: string): TreeEntry | null {
   if (stats.isDirectory()) return { name, type: "tree", mode, hash: "" };
   if (stats.isSymbolicLink())
     return { name, type: "link", mode: 0, hash: hashBlob(readLink(folder, name) ?? Buffer.of()) };
-  const read = stats.isFile() ? readRegular(folder, name, MAX_BYTES) : undefined;
+  const read = stats.isFile() ? readRegular(folder, name, MAX_STORED_BYTES) : undefined;
   // What can't be read is something else than we know, and stays.
   return { name, type: "file", mode, hash: read ? hashBlob(read.content) : "" };
 }

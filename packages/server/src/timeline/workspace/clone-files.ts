@@ -1,9 +1,10 @@
-import { chmodSync, constants, copyFileSync, lstatSync, renameSync, unlinkSync } from "node:fs";
+import { chmodSync, constants, copyFileSync, renameSync, unlinkSync } from "node:fs";
 import { UNFINISHED } from "../../file/unfinished.ts";
-import { entryAt } from "./check-changes.ts";
-import { entryPath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
+import { entryAt, MAX_STORED_BYTES } from "./check-changes.ts";
+import { entryPath, filePath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
 import { changeInFolders, inFolders } from "./in-folders.ts";
 import type { PathChange } from "./path-change.ts";
+import { withRegular } from "./read-entry.ts";
 
 /**
  * Copies files from one folder to another, by reference where the file system can do that, and gives the paths that came
@@ -11,28 +12,21 @@ import type { PathChange } from "./path-change.ts";
  */
 export function cloneFiles(root: string, source: string, changes: readonly PathChange[]): string[] {
   const files = changes.filter(({ after }) => after?.type === "file");
-  const from = new Map<string, string>();
-  inFolders(source, files, (folder, name, { path }) => {
-    const stats = folder && lstatSync(fsPath(entryPath(folder, name)), { throwIfNoEntry: false });
-    if (folder && stats?.isFile()) from.set(path, `${folder.path}/${name}`);
-  });
   const cloned: string[] = [];
   changeInFolders(root, files, (folder, name, change) => {
-    const path = from.get(change.path);
-    if (folder && path !== undefined && cloneOne(folder, name, path, change)) cloned.push(change.path);
+    inFolders(source, [change], (from) => {
+      if (folder && from && cloneOne(folder, name, from, change)) cloned.push(change.path);
+    });
   });
   return cloned;
 }
 
-function cloneOne(folder: HeldFolder, name: string, source: string, { after }: PathChange): boolean {
+function cloneOne(folder: HeldFolder, name: string, from: HeldFolder, { after }: PathChange): boolean {
   const beside = `${UNFINISHED.restored}${process.pid}`;
   const copy = fsPath(entryPath(folder, beside));
-  try {
-    copyFileSync(fsPath(source), copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  } catch (error) {
-    if (isGone(error) || isRefused(error)) return false;
-    throw error;
-  }
+  // Held open: a command may be at work there, and a pipe in the file's place would never be copied to its end.
+  const isCopied = withRegular(from, name, MAX_STORED_BYTES, (fd) => copyTo(copy, filePath(from, name, fd)));
+  if (!isCopied) return false;
   if (entryAt(folder, beside)?.hash !== after?.hash) {
     unlinkSync(copy);
     return false;
@@ -40,6 +34,16 @@ function cloneOne(folder: HeldFolder, name: string, source: string, { after }: P
   chmodSync(copy, after?.mode ?? 0o644);
   renameSync(copy, fsPath(entryPath(folder, name)));
   return true;
+}
+
+function copyTo(copy: string | Buffer, source: string | Buffer): boolean {
+  try {
+    copyFileSync(source, copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (isGone(error) || isRefused(error)) return false;
+    throw error;
+  }
 }
 
 function isRefused(error: unknown): boolean {

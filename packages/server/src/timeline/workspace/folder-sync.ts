@@ -1,9 +1,10 @@
-import type { Session } from "@cognition/contract";
+import { isAppError, type Session } from "@cognition/contract";
 import { EMPTY_TREE } from "@cognition/thread";
+import { captureFolder } from "./capture-folder.ts";
 import { isEmptyFolder } from "./empty-folder.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
-import { applyRestore, type Restore } from "./restore-folder.ts";
+import { applyRestore, lookAt, type Restore } from "./restore-folder.ts";
 import type { RunWorkspaceParts } from "./run-workspace.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 
@@ -38,7 +39,7 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
 
   /** What nobody knows of is kept beside what takes its place. */
   async function setAside(root: string, changes: readonly PathChange[], suffix: string): Promise<void> {
-    const states = await thread.ask("check", { root, changes });
+    const states = await lookAt(parts, { root, changes });
     const unknown = changes.filter((_, i) => states[i] === "other");
     await thread.ask("setAside", { root, changes: unknown, suffix });
   }
@@ -48,6 +49,28 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
     if (overwrite) return applyRestore(parts, { ...wanted, aside });
     await setAside(wanted.root, wanted.changes, aside);
     return applyRestore(parts, wanted);
+  }
+
+  /**
+   * A folder that was left behind may stand at a snapshot that was swept since. One of the session's own that is as it was
+   * then is stored anew, and gone on from; in any other nobody can tell what is whose.
+   */
+  async function changesTo(
+    { scopes: scope }: WorkspacePlace,
+    folder: string,
+    { from, to, own }: { from: string; to: string; own: boolean },
+  ): Promise<PathChange[]> {
+    const trees = createStoredTrees(store, scope);
+    try {
+      return await trees.diff(from, to);
+    } catch (error) {
+      if (!isAppError(error, "snapshot_not_found")) throw error;
+      // Where it is this one that is gone, the folder says nothing about it.
+      await trees.entries([to]);
+      if (!own) return [];
+      const { tree } = await captureFolder(parts, { scope, root: toBytes(folder) }).catch(noneIfFull);
+      return trees.diff(tree === from ? from : EMPTY_TREE, to);
+    }
   }
 
   return {
@@ -60,11 +83,16 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
       if (from === to) return { there: true, empty };
       // A folder that others work in and that we know nothing of is taken as it is.
       if (from !== undefined || own) {
-        const changes = await createStoredTrees(store, session.scopes).diff(from ?? EMPTY_TREE, to);
+        const changes = await changesTo(session, folder, { from: from ?? EMPTY_TREE, to, own });
         await restore({ scope: session.scopes, root: toBytes(folder), changes }, overwrite);
       }
       await markers.write(session.id, folder, to);
       return { there: false, empty: false };
     },
   };
+}
+
+function noneIfFull(error: unknown): { tree: undefined } {
+  if (!isAppError(error, "limit_exceeded")) throw error;
+  return { tree: undefined };
 }

@@ -32,6 +32,11 @@ export function entryPath({ fd, path }: HeldFolder, name: string): string {
   return HOLDS ? `/proc/self/fd/${fd}/${name}` : `${path}/${name}`;
 }
 
+/** Of a file that is held open, in a folder that is. */
+export function filePath(folder: HeldFolder, name: string, fd: number): string | Buffer {
+  return HOLDS ? `/proc/self/fd/${fd}` : fsPath(entryPath(folder, name));
+}
+
 export function listingPath({ fd, path }: HeldFolder): string | Buffer {
   return HOLDS ? `/proc/self/fd/${fd}` : fsPath(path);
 }

@@ -1,8 +1,8 @@
 import type { Scope } from "@cognition/contract";
-import type { SnapshotStore, TreeEntry } from "@cognition/thread";
+import type { SnapshotStore } from "@cognition/thread";
 import { editTree } from "./edit-tree.ts";
 import { toText } from "./held-folder.ts";
-import { isSameEntry, type PathChange } from "./path-change.ts";
+import { isSameEntry, type PathChange, splitPath } from "./path-change.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 
 export interface WayBack {
@@ -25,15 +25,19 @@ export async function keepTheirs(
   const trees = createStoredTrees(store, scope);
   const [theirs, undone] = await Promise.all([trees.diff(head, stood), trees.diff(head, to)]);
   const back = new Map(undone.map((change) => [change.path, change.after]));
-  const kept = theirs.filter((change) => !back.has(change.path) && !takesAlong(change, back));
+  const filled = foldersOf(undone.filter(({ after }) => after !== null));
+  const kept = theirs.filter(({ path, after }) => !back.has(path) && (after?.type === "tree" || !filled.has(path)));
   const { tree, objects } = await editTree(trees, to, kept);
   await store.putObjects(scope, objects);
   const others = theirs.filter(({ path, after }) => back.has(path) && !isSameEntry(after, back.get(path) ?? null));
   return { tree, conflicts: others.map(({ path }) => toText(path)) };
 }
 
-/** A folder that they have removed, and in which something is to be. */
-function takesAlong({ path, after }: PathChange, back: ReadonlyMap<string, TreeEntry | null>): boolean {
-  if (after?.type === "tree") return false;
-  return [...back].some(([below, entry]) => entry !== null && below.startsWith(`${path}/`));
+/** All that these paths lie in: where people have removed it, it is there again. */
+function foldersOf(changes: readonly PathChange[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const { path } of changes) {
+    for (let at = splitPath(path).folder; at !== "" && !folders.has(at); at = splitPath(at).folder) folders.add(at);
+  }
+  return folders;
 }

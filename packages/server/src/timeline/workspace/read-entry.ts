@@ -10,6 +10,19 @@ export function readRegular(
   name: string,
   maxBytes: number,
 ): { content: Buffer; stats: Stats } | undefined {
+  return withRegular(folder, name, maxBytes, (fd, stats) => {
+    const content = readFileSync(fd);
+    return content.length > maxBytes ? undefined : { content, stats };
+  });
+}
+
+/** Whatever takes the file's place meanwhile, it is this one that `use` has; undefined as in `readRegular`. */
+export function withRegular<T>(
+  folder: HeldFolder,
+  name: string,
+  maxBytes: number,
+  use: (fd: number, stats: Stats) => T,
+): T | undefined {
   let fd: number;
   try {
     fd = openSync(fsPath(entryPath(folder, name)), FLAGS);
@@ -19,9 +32,7 @@ export function readRegular(
   }
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size > maxBytes) return undefined;
-    const content = readFileSync(fd);
-    return content.length > maxBytes ? undefined : { content, stats };
+    return stats.isFile() && stats.size <= maxBytes ? use(fd, stats) : undefined;
   } finally {
     closeSync(fd);
   }

@@ -2,11 +2,13 @@ import { AppError, type Scope } from "@cognition/contract";
 import type { SnapshotStore } from "@cognition/thread";
 import { toText } from "./held-folder.ts";
 import type { PathChange, PathState } from "./path-change.ts";
+import type { ScanLimits } from "./workspace-request.ts";
 import type { WorkspaceThread } from "./workspace-thread.ts";
 
 export interface RestoreParts {
   store: Pick<SnapshotStore, "readObjects">;
   thread: WorkspaceThread;
+  limits: Pick<ScanLimits, "never">;
 }
 
 export interface Restore {
@@ -20,12 +22,13 @@ export interface Restore {
   aside?: string;
 }
 
-/** Files that are fetched and written together. */
-const PORTION = 32;
+/** Files that are fetched and written together: so many, and no more than that in memory, where they are twice. */
+const PORTION = 512;
+const PORTION_BYTES = 16 * 1024 * 1024;
 
 /** Where the folder stands at each change; rejects with `file_conflict` where it has something nobody knows of. */
-export async function checkRestore({ thread }: RestoreParts, { root, changes }: Restore): Promise<PathState[]> {
-  const states = await thread.ask("check", { root, changes });
+export async function checkRestore(parts: RestoreParts, { root, changes }: Restore): Promise<PathState[]> {
+  const states = await lookAt(parts, { root, changes });
   const files = changes.filter((_, i) => states[i] === "other").map(({ path }) => toText(path));
   if (files.length === 0) return states;
   throw new AppError(
@@ -40,9 +43,10 @@ export async function checkRestore({ thread }: RestoreParts, { root, changes }: 
  * Brings the folder from one side of the changes to the other, in place: what no snapshot holds (ignored files, a mount)
  * stays. Doing it again, or on what is half done, comes to the same.
  */
-export async function applyRestore({ store, thread }: RestoreParts, restore: Restore): Promise<void> {
+export async function applyRestore(parts: RestoreParts, restore: Restore): Promise<void> {
+  const { store, thread } = parts;
   const { scope, root, changes, source, aside } = restore;
-  const states = await thread.ask("check", { root, changes });
+  const states = await lookAt(parts, restore);
   const open = changes.filter((_, i) => states[i] !== "after");
   const gone = open.filter(({ before, after }) => after === null || (before !== null && before.type !== after.type));
   await thread.ask("remove", { root, changes: gone.toReversed() });
@@ -54,16 +58,28 @@ export async function applyRestore({ store, thread }: RestoreParts, restore: Res
   await thread.ask("makeFolders", { root, changes: open.filter(isTree) });
   const all = open.filter(({ after }) => after !== null && after.type !== "tree");
   const files = source === undefined ? all : await cloneFiles(thread, { root, source, changes: all });
-  for (let i = 0; i < files.length; i += PORTION) {
-    const portion = files.slice(i, i + PORTION);
-    const contents = await store.readObjects(
-      scope,
-      portion.flatMap(({ after }) => after?.hash ?? []),
-    );
+  for (let i = 0; i < files.length; ) {
+    const next = files.slice(i, i + PORTION);
+    const hashes = next.flatMap(({ after }) => after?.hash ?? []);
+    const contents = await store.readObjects(scope, hashes, { max_bytes: PORTION_BYTES });
+    const missing = hashes.findIndex((hash) => !contents.has(hash));
+    const portion = missing < 0 ? next : next.slice(0, missing);
     await thread.ask("write", { root, changes: portion, contents });
+    i += portion.length;
   }
   await thread.ask("setModes", { root, changes: changes.filter(isTree).toReversed() });
 }
+
+/** What is the server's own is as it is to be: a snapshot of before it was left out must not bring back an old database. */
+export async function lookAt({ thread, limits }: LookParts, restore: Place): Promise<PathState[]> {
+  const { root, source = root, changes } = restore;
+  const states = await thread.ask("check", { root, changes });
+  const isOurs = (path: string) => [root, source].some((folder) => limits.never?.includes(`${folder}/${path}`));
+  return states.map((state, i) => (isOurs((changes[i] as PathChange).path) ? "after" : state));
+}
+
+type LookParts = Pick<RestoreParts, "thread" | "limits">;
+type Place = Pick<Restore, "root" | "source" | "changes">;
 
 /** What could not be cloned, because the other folder has it otherwise or not at all. */
 async function cloneFiles(

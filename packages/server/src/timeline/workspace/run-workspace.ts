@@ -13,6 +13,8 @@ import type { Turns } from "./turns.ts";
 export interface RunWorkspace {
   /** Where the files stand, as far as it is stored. */
   readonly snapshot_id: string;
+  /** The files of a step that ends now; undefined where they could not be stored: those of before are not its. */
+  readonly ofStep: string | undefined;
   /** A tool that may write is about to start. */
   before(): Promise<void>;
   /**
@@ -79,6 +81,9 @@ export async function openRunWorkspace(parts: RunWorkspaceParts, place: RunPlace
     get snapshot_id() {
       return keeper.snapshot_id;
     },
+    get ofStep() {
+      return keeper.isStored ? keeper.snapshot_id : undefined;
+    },
     before: () =>
       parts.turn(folder, async () => {
         await mark();
@@ -123,6 +128,8 @@ class Keeper {
   readonly #place: KeptFolder;
   readonly #at: { scope: Session["scopes"]; root: string };
   snapshot_id: string;
+  /** Whether the folder is, as far as it is ours, what the snapshot holds. */
+  isStored = true;
   /** The folder as it was before the tools that run now; only where others work in it too. */
   #seen: string | undefined;
   #active = 0;
@@ -139,6 +146,7 @@ class Keeper {
       await work();
     } catch (error) {
       if (isAppError(error, ...OF_THE_RUN)) throw error;
+      this.isStored = false;
       this.#parts.onError(error);
     }
   }
@@ -190,7 +198,12 @@ class Keeper {
   }
 
   async #save(tree: string, objects: readonly string[], bytes: number): Promise<boolean> {
-    if (tree === this.snapshot_id) return true;
+    const isSaved = tree === this.snapshot_id || (await this.#move(tree, objects, bytes));
+    if (isSaved) this.isStored = true;
+    return isSaved;
+  }
+
+  async #move(tree: string, objects: readonly string[], bytes: number): Promise<boolean> {
     const { session, lease, folder } = this.#place;
     const { thread_id } = session;
     const by = lease ? { lease } : { unless_held: true };

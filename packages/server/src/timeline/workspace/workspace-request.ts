@@ -4,6 +4,8 @@ import type { PathChange, PathState } from "./path-change.ts";
 export interface ScanLimits {
   maxFileBytes: number;
   exclude: readonly string[];
+  /** Paths in bytes of what only the server itself may read. */
+  never?: readonly string[];
   ignore: readonly string[];
 }
 

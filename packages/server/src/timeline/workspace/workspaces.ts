@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { type FileChange, isAppError, type Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { hasCode } from "../../file/error-text.ts";
+import { resolveExisting } from "../../file/resolve-existing.ts";
 import { keepOpen, noFolder, ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
@@ -27,6 +28,8 @@ export interface WorkspacesOptions {
   quota_bytes?: number;
   /** What is not part of snapshots at any depth, as a `.gitignore` would say it; the folder's own ones go over it. */
   exclude?: readonly string[];
+  /** Files of the server's own, absolute: neither stored nor restored, wherever they lie. */
+  never?: readonly string[];
   now?: () => number;
   /** What looks at files and writes them. */
   thread?: WorkspaceThread;
@@ -35,6 +38,12 @@ export interface WorkspacesOptions {
 }
 
 type Folder = Pick<WorkspacePlace, "id" | "workspace_path">;
+
+export interface LookedAt {
+  tree: string;
+  /** The names of all that it leads to; none where the files stand there anyway. */
+  objects: readonly string[];
+}
 
 /** The folders of sessions on this node, and where they stand in the storage. */
 export interface Workspaces {
@@ -50,7 +59,7 @@ export interface Workspaces {
    * Stores the files as they are now, without making that the place where they stand. Another node may have worked on them
    * since this one had them: its folder is brought there first.
    */
-  look(session: WorkspacePlace): Promise<string>;
+  look(session: WorkspacePlace): Promise<LookedAt>;
   /**
    * Somebody changes files of a session that no run is at work on: they stand there then, for every node. A folder that is
    * not the session's own is only changed. `session_busy` if a run has begun meanwhile on another node.
@@ -116,10 +125,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     look: (session) =>
       inTurn(session, async (folder) => {
         const stood = await sync.standing(session);
-        if (!(await isThere(folder))) return stood;
+        if (!(await isThere(folder))) return { tree: stood, objects: [] };
         await sync.bring(session, folder, stood, { own: ownsFolder(session), overwrite: false });
         const place = { scope: session.scopes, root: toBytes(folder) };
-        return (await captureFolder(parts, place)).tree;
+        return captureFolder(parts, place);
       }),
     change: (session, work) =>
       inTurn(session, async (folder) => {
@@ -151,6 +160,7 @@ function partsOf(options: WorkspacesOptions): RunWorkspaceParts {
       maxFileBytes: options.max_file_bytes ?? SNAPSHOT_LIMITS.max_file_bytes,
       exclude: [".cognition"],
       ignore: options.exclude ?? SNAPSHOT_LIMITS.exclude,
+      never: (options.never ?? []).flatMap((path) => [path, resolveExisting(path)]).map(toBytes),
     },
     quota_bytes: options.quota_bytes ?? SNAPSHOT_LIMITS.quota_bytes,
     markers: createFolderMarkers(options.root),
