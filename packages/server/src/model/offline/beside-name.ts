@@ -1,3 +1,4 @@
+import { NUMBER, numbersIn } from "./coerce-value.ts";
 import { type Schema, typeOf, wordsOf } from "./offline-tool.ts";
 import { literal } from "./phrase.ts";
 
@@ -16,16 +17,19 @@ export function besideNames(text: string, properties: Readonly<Record<string, Sc
     if (value === undefined || words === "") return [];
     // Nothing in it repeats: over a long run of spaces that would take seconds.
     const little = "(?:,?\\s(?:and\\s)?(?:for|with|over|in|at|of)\\s(?:an?\\s|the\\s)?)?";
-    const found = new RegExp(`${little}(?<![\\w.-])(${value})\\s+${words}s?(?![\\w-]|\\s*[=:])`, "i").exec(text);
+    const found =
+      new RegExp(`${little}(?<![\\w.-])(${value})\\s+${words}s?(?![\\w-]|\\s*[=:])`, "i").exec(text) ??
+      (schema.enum &&
+        new RegExp(`,?\\s(?:in|as)\\s(${value})(?:\\s(?:class|mode|format|units?))?(?=[\\s,.!?]|$)`, "i").exec(text));
     if (!found?.[1]) return [];
-    return [{ name, value: schema.enum ? memberOf(schema, found[1]) : Number(found[1]), phrase: found[0] }];
+    return [{ name, value: schema.enum ? memberOf(schema, found[1]) : numbersIn(found[1])[0], phrase: found[0] }];
   });
 }
 
 function valuesOf(schema: Schema): string | undefined {
   const type = typeOf(schema);
   if (type === "enum") return schema.enum?.map((member) => literal(String(member))).join("|");
-  return type === "number" || type === "integer" ? "-?\\d+(?:\\.\\d+)?" : undefined;
+  return type === "number" || type === "integer" ? NUMBER : undefined;
 }
 
 function memberOf({ enum: members = [] }: Schema, said: string): unknown {

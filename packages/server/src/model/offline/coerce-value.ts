@@ -17,8 +17,11 @@ const NUMBER_WORDS = [
   "twelve",
 ];
 
+/** A number as it may be said, as a pattern. */
+export const NUMBER = `-?\\d+(?:\\.\\d+)?|${NUMBER_WORDS.join("|")}`;
+
 function readNumber(text: string): number | undefined {
-  const digits = /^[-+]?\d[\d_]*(\.\d+)?$/.exec(text.trim().replaceAll(",", ""));
+  const digits = /^[-+]?\d[\d_]*(\.\d+)?(e[-+]?\d+)?$/i.exec(text.trim().replaceAll(",", ""));
   if (digits) return Number(digits[0].replaceAll("_", ""));
   const word = NUMBER_WORDS.indexOf(text.trim().toLowerCase());
   return word === -1 ? undefined : word;

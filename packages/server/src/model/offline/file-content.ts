@@ -1,3 +1,4 @@
+import { NUMBER, numbersIn, readList } from "./coerce-value.ts";
 import { CLOSING, dropEnd, literal, mask, OPENING, unquote } from "./phrase.ts";
 
 /** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
@@ -5,7 +6,7 @@ export const PLACE = "\uE002";
 const FILE =
   "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+|\\w+\\s+(?=named|called))?(?:named\\s+|called\\s+)?";
 const CONTENT =
-  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose contents? (?:is|are)|(?:that|which|so that it|so it|to|should) (?:says?|reads?)|(?:that|which) has|saying|reading|holding|and (?:write|put) (?:in|into|to) it|and (?:the )?(?:contents?|text)|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
+  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |these |those |following |single |(?:two|three|four|five|\d+) )*(?:contents?|text|lines?|words?|body)(?=\s*:|\s*\n)|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose (?:only |sole |entire )?contents? (?:is|are)|(?:that|which|so that it|so it|to|should) (?:says?|reads?)|(?:that|which) has|saying|reading|holding|and (?:write|put) (?:in|into|to) it|and (?:the )?(?:contents?|text)|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
 /** "write hello to notes.txt": the content stands between the verb and the place. */
 const INTO = new RegExp(
   `\\b(?:write|save|put|store|dump|echo|add|append|insert|prepend|attach|type)\\s+([\\s\\S]+?)\\s+(?:to|into|in|as|inside|onto|on)\\s+${FILE}${PLACE}`,
@@ -13,7 +14,8 @@ const INTO = new RegExp(
 );
 const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
 const COLON = /(:\s*\n?[\s\S]+)$/;
-const TEXT = "(?:words?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
+const TEXT =
+  "(?:words?|numbers?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
 const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:says|reads))";
 /** "a line saying", "the word": how a text is spoken of before it is given. */
 const SPOKEN_OF = new RegExp(
@@ -60,8 +62,23 @@ export function hidePlace(said: string, path: string): string {
 }
 
 function findClean(instruction: string, afterPlace: string): string | undefined {
+  const lines = findLines(afterPlace);
+  if (lines !== undefined) return lines;
   const found = findContent(instruction, afterPlace);
   return found === undefined ? undefined : clean(found);
+}
+
+/** "with two lines: foo and bar": as many as were said, one below the other. */
+const LISTED_LINES = new RegExp(
+  `\\b(?:with|contain(?:s|ing)|has|of)\\s+(?:exactly\\s+|the\\s+|these\\s+|following\\s+)*(${NUMBER})\\s+lines?\\s*[:,-]?\\s+(?!\\n)([^\\n]+)$`,
+  "i",
+);
+
+function findLines(afterPlace: string): string | undefined {
+  const { text, reveal } = mask(dropEnd(afterPlace));
+  const [, count = "", list = ""] = LISTED_LINES.exec(text) ?? [];
+  const lines = readList(list).map((line) => unquote(reveal(line)));
+  return lines.length > 1 && lines.length === numbersIn(count)[0] ? lines.join("\n") : undefined;
 }
 
 function findContent(instruction: string, afterPlace: string): string | undefined {
@@ -91,5 +108,8 @@ function clean(said: string): string {
 function plain(text: string): string {
   return QUOTED_START.test(text.trim()) || text.includes("\n")
     ? unquote(text.trim().replace(AFTER_CLOSING, ""))
-    : dropEnd(text);
+    : // Of several sentences the last one ends like the others.
+      /[.!?]\s/.test(text.trim())
+      ? text.trim()
+      : dropEnd(text);
 }

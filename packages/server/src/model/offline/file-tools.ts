@@ -6,10 +6,11 @@ import type { Turn } from "./turn.ts";
 import { toToolPath } from "./workspace-path.ts";
 
 /** The calls of the tools for files, whatever those and their parameters are called; undefined where there is no such tool. */
-export function readFile(path: string, turn: Turn, lines?: number): Step[] | undefined {
+export function readFile(path: string, turn: Turn, lines?: number, skipped = 0): Step[] | undefined {
   return callFileTool("read", path, turn, (named) => {
+    const offset = skipped > 0 ? named(/^(offset|skip)$/i) : undefined;
     const limit = lines === undefined ? undefined : named(/^(limit|max_?lines|lines)$/i);
-    return limit === undefined ? {} : { [limit]: lines };
+    return { ...(offset && { [offset]: skipped }), ...(limit && { [limit]: lines }) };
   });
 }
 

@@ -1,17 +1,44 @@
-import { coerceValue } from "./coerce-value.ts";
-import { fillObject } from "./fill-object.ts";
+import { coerceValue, NUMBER, numbersIn } from "./coerce-value.ts";
+import { type Filled, fillKnown } from "./fill-object.ts";
 import { type OfflineTool, requiredNames, type Schema } from "./offline-tool.ts";
-import { jsonObjects, mask, parseObject, unquote } from "./phrase.ts";
+import { jsonObjects, literal, mask, parseObject, unquote } from "./phrase.ts";
 import { restOf } from "./rest-of.ts";
 import type { Turn } from "./turn.ts";
 import { findPath, folderWord, toToolPath, workingDirectory } from "./workspace-path.ts";
 
 /** The arguments that an instruction gives for a tool: as JSON, by name, in a call's brackets, or as the rest of its words. */
 export function fillArguments(tool: OfflineTool, instruction: string, turn: Turn): Record<string, unknown> {
-  const given = { ...fromJson(tool.schema, instruction), ...fromCall(tool, instruction) };
+  return readArguments(tool, instruction, turn).args;
+}
+
+export function readArguments(tool: OfflineTool, instruction: string, turn: Turn): Filled {
+  const given = {
+    ...countOf(tool, instruction),
+    ...fromJson(tool.schema, instruction),
+    ...fromCall(tool, instruction),
+  };
   const rest = restOf(instruction, tool);
-  const filled = fillObject(tool.schema, instruction, rest, turn, given);
-  return { ...placeOf(tool, rest, turn), ...(Object.keys(filled).length > 0 ? filled : subjectOf(tool, rest)) };
+  const { args, guessed } = fillKnown(tool.schema, instruction, rest, turn, given);
+  const subject = Object.keys(args).length > 0 ? args : subjectOf(tool, rest);
+  return { args: inOrderOf(tool.schema, { ...placeOf(tool, rest, turn), ...subject }), guessed };
+}
+
+/** As the tool names them, whatever the order in which they were found: what comes first is what a call is told by. */
+function inOrderOf({ properties = {} }: Schema, args: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.keys(properties).filter((name) => name in args);
+  return { ...Object.fromEntries(known.map((name) => [name, args[name]])), ...args };
+}
+
+const COUNT = /^(?:count|number|amount|quantity|n|times|how_?many|num_?\w*)$/i;
+
+/** "roll 3 dice": how many of what the tool is about. */
+function countOf({ words, schema }: OfflineTool, instruction: string): Record<string, unknown> {
+  const name = Object.keys(schema.properties ?? {}).find((key) => COUNT.test(key));
+  const thing = words.at(-1);
+  if (!name || !thing || words.length < 2) return {};
+  const said = new RegExp(`(?<![\\w.])(${NUMBER})\\s+${literal(thing)}s?\\b`, "i").exec(instruction)?.[1];
+  const [count] = numbersIn(said ?? "");
+  return count === undefined ? {} : { [name]: count };
 }
 
 /** What a tool that needs nothing is asked about: "recall my favourite colour", "read the artifact report.md". */

@@ -7,14 +7,24 @@ import { literal, mask, quotedParts } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 import { toToolPath } from "./workspace-path.ts";
 
+export interface Filled {
+  readonly args: Record<string, unknown>;
+  /** Those of the required ones that no word was found for: their values are as good as any. */
+  readonly guessed: readonly string[];
+}
+
 /** Fills an object by its schema: what is given by name, then what is required and can be found in the words. */
-export function fillObject(
+export function fillObject(...told: Parameters<typeof fillKnown>): Record<string, unknown> {
+  return fillKnown(...told).args;
+}
+
+export function fillKnown(
   schema: Schema,
   text: string,
   rest: string,
   turn: Turn,
   given: Record<string, unknown> = {},
-): Record<string, unknown> {
+): Filled {
   const properties = schema.properties ?? {};
   const lists = new Set(Object.keys(properties).filter((name) => typeOf(properties[name] ?? {}) === "array"));
   const args: Record<string, unknown> = { ...given };
@@ -36,10 +46,17 @@ export function fillObject(
     wanted: missing.length,
     isOfNamed: Object.keys(properties).some((name) => /path|file|^name$|^title$/i.test(name)),
     optional: Object.keys(properties).filter((name) => !missing.includes(name) && !(name in args)),
+    guessed: [],
   };
   for (const name of missing) args[name] = fillValue(name, properties[name] ?? {}, source);
   for (const [name, value] of Object.entries(source.found ?? {})) args[name] ??= value;
-  return args;
+  return { args, guessed: source.guessed };
+}
+
+/** An object in an object is only known where its own members were named. */
+function isObjectGuess(schema: Schema, text: string): boolean {
+  const needed = typeOf(schema) === "object" ? requiredNames(schema) : [];
+  return readNamedValues(text, needed).size < needed.length;
 }
 
 function readValue(name: string, raw: string, schema: Schema, turn: Turn): unknown {
@@ -49,16 +66,18 @@ function readValue(name: string, raw: string, schema: Schema, turn: Turn): unkno
 
 function fillValue(name: string, schema: Schema, source: Source): unknown {
   const value = byType(name, schema, source);
+  if (isGuess(name, schema, value, source)) source.guessed.push(name);
   source.wanted--;
-  return value;
+  return value ?? placeholder(schema);
 }
 
+/** Undefined, where a number or a word of a list is wanted and none was said. */
 function byType(name: string, schema: Schema, source: Source): unknown {
   switch (typeOf(schema)) {
     case "const":
       return schema.const;
     case "enum":
-      return fromEnum(schema, source.text);
+      return saidMember(schema, source.text);
     case "boolean":
       return !new RegExp(
         `\\b(no|not|without|don't|do not|never|disable|off)\\b[^.]*\\b${wordsOf(name).join(".?")}`,
@@ -66,7 +85,7 @@ function byType(name: string, schema: Schema, source: Source): unknown {
       ).test(source.text);
     case "number":
     case "integer":
-      return takeNumber(name, source) ?? schema.minimum ?? 0;
+      return takeNumber(name, source);
     case "array":
       return fillList(schema, source);
     case "object":
@@ -76,12 +95,26 @@ function byType(name: string, schema: Schema, source: Source): unknown {
   }
 }
 
-function fromEnum(schema: Schema, text: string): unknown {
-  const lower = text.toLowerCase();
-  const said = schema.enum?.find((value) =>
-    new RegExp(`(?<!\\w)${String(value).replace(/[^\w]/g, ".")}(?!\\w)`, "i").test(lower),
+function isGuess(name: string, schema: Schema, value: unknown, { text }: Source): boolean {
+  if (value === undefined || value === "") return true;
+  switch (typeOf(schema)) {
+    case "boolean":
+      return !new RegExp(`\\b${wordsOf(name).join(".?")}`, "i").test(text);
+    case "array":
+      return Array.isArray(value) && (value.length === 0 || isObjectGuess(schema.items ?? {}, text));
+    default:
+      return isObjectGuess(schema, text);
+  }
+}
+
+function placeholder(schema: Schema): unknown {
+  return typeOf(schema) === "enum" ? schema.enum?.[0] : (schema.minimum ?? 0);
+}
+
+function saidMember(schema: Schema, text: string): unknown {
+  return schema.enum?.find((value) =>
+    new RegExp(`(?<!\\w)${String(value).replace(/[^\w]/g, ".")}(?!\\w)`, "i").test(text),
   );
-  return said ?? schema.enum?.[0];
 }
 
 /** A number that was taken is no part of a text beside it: "convert 100 USD to EUR". */
@@ -92,7 +125,7 @@ function takeNumber(name: string, source: Source): number | undefined {
   return number;
 }
 
-function nearNumber(name: string, { text, numbers }: Source): number | undefined {
+function nearNumber(name: string, { text, numbers }: Pick<Source, "text" | "numbers">): number | undefined {
   const word = wordsOf(name).at(-1) ?? name;
   const near = new RegExp(
     `(-?\\d+(?:\\.\\d+)?)\\s+${word}|\\b${word}\\w*\\s+(?:of\\s+|to\\s+)?(-?\\d+(?:\\.\\d+)?)`,

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { readContent } from "./file-content.ts";
 import { type Schema, wordsOf } from "./offline-tool.ts";
-import { dropEnd, unquote } from "./phrase.ts";
+import { CLOSING, dropEnd, literal, OPENING, unquote } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 import { findPath, toToolPath, workingDirectory } from "./workspace-path.ts";
 
@@ -18,12 +18,15 @@ export interface Source {
   readonly optional: readonly string[];
   /** Whether they are about something with a name, such as a file, which is then apart from what it holds. */
   readonly isOfNamed: boolean;
+  /** Names that no word was found for. */
+  readonly guessed: string[];
   /** Optional arguments that turned up on the way: "find TODO in src" has a place too. */
   found?: Record<string, unknown>;
 }
 
 const URL_PATTERN = /\bhttps?:\/\/[^\s"'`<>]+[^\s"'`<>.,;:!?)]/;
 const SHAPES: readonly (readonly [RegExp, RegExp])[] = [
+  [/phone|mobile|^tel\b/, /\+?\d[\d ()/-]{4,}\d/],
   [/ur[li]|link|website|page|address/, URL_PATTERN],
   [/e.?mail|recipient|^to$|address/, /[\w.+-]+@[\w-]+\.[\w.-]*\w/],
   [/date|day|when/, /\b\d{4}-\d{2}-\d{2}\b/],
@@ -47,7 +50,7 @@ export function fillText(name: string, schema: Schema, source: Source): string {
     contentOf(key, source) ??
     nameOf(key, source) ??
     nearText(name, source) ??
-    source.quotes.shift() ??
+    takeQuote(source) ??
     keyOf(key, source) ??
     takeRest(source)
   );
@@ -103,6 +106,15 @@ function nearText(name: string, source: Source): string | undefined {
   const at = source.quotes.indexOf(value);
   if (at !== -1) source.quotes.splice(at, 1);
   return value;
+}
+
+/** A quote that was taken is no part of what is left. */
+function takeQuote(source: Source): string | undefined {
+  const quote = source.quotes.shift();
+  if (quote === undefined) return undefined;
+  const shown = new RegExp(`[${OPENING}]${literal(quote)}[${CLOSING}]\\s*`, "u");
+  source.rest = source.rest.replace(shown, "").replace(/^(?:and|to|into|as|with|from|in|on|for)\s+/i, "");
+  return quote;
 }
 
 /** The last one gets all that is left; the others a piece up to the next little word. */

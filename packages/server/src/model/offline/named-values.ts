@@ -13,9 +13,7 @@ export function readNamedValues(
   for (const [index, mark] of marks.entries()) {
     if (values.has(mark.name)) continue;
     const raw = masked.slice(mark.to, marks[index + 1]?.from ?? masked.length);
-    const value = reveal(
-      lists.has(mark.name) ? trimList(raw) : trimValue(mark.isSpoken ? (raw.split(AFTER_NAME)[0] ?? "") : raw),
-    );
+    const value = reveal(trim(raw, mark, lists));
     if (value !== "") values.set(mark.name, value);
   }
   return values;
@@ -61,12 +59,32 @@ function trimList(raw: string): string {
   return /^\s*\[[^\]]*\]/.exec(raw)?.[0] ?? raw.split(/\.(?:\s|$)|(?<=\S\s*)\n(?!\s*(?:[-*•]|\d+[.)]))/)[0] ?? "";
 }
 
+/** What is written to people has commas in it. */
+const PROSE =
+  /^(?:.*_)?(?:message|text|content|body|description|prompt|instructions?|comment|note|sentence|question)$/i;
+/** "Rome, Paris and Oslo" are several values, none of which is to be lost. */
+const SEVERAL = /^\s*[\p{L}\p{N}' -]+(?:,\s*[\p{L}\p{N}' -]+)+,?\s+and\s+[\p{L}\p{N}'-]+\s*[.!?]?\s*$/u;
+
+function trim(raw: string, { name, isSpoken }: Mark, lists: ReadonlySet<string>): string {
+  if (lists.has(name)) return trimList(raw);
+  const said = isSpoken ? (raw.split(AFTER_NAME)[0] ?? "") : raw;
+  if (PROSE.test(name) && !/^\s*[\uE000[]/.test(said)) return trimProse(said);
+  return SEVERAL.test(said) ? said.trim() : trimValue(said);
+}
+
+function trimProse(raw: string): string {
+  return raw
+    .replace(/\s*(?:[,;]|,?\s+(?:and|with|&|plus)(?:\s+(?:the|an?|its))?)\s*$/i, "")
+    .replace(/,\s*please[.!]?$/i, "")
+    .trim();
+}
+
 function trimValue(raw: string): string {
   const hidden = /^\s*\uE000\d+\uE001/.exec(raw);
   if (hidden) return hidden[0].trim();
   const list = /^\s*\[[^\]]*\]/.exec(raw);
   if (list) return list[0].trim();
-  return (raw.split(/[,;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )/)[0] ?? "")
+  return (raw.split(/,(?!\d{3}(?!\d))|[;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )/)[0] ?? "")
     .replace(/\s+(?:and|with|&|plus)(?:\s+(?:the|an?|its))?\s*$/i, "")
     .trim();
 }

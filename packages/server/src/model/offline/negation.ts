@@ -1,7 +1,9 @@
 import { mask } from "./phrase.ts";
 
-const POLITE = "(?:please\\s+|also\\s+|but\\s+|and\\s+|however,?\\s+|you\\s+)*";
-const FORBIDDEN = "(?:do\\s+not|don['’]?t|never|must\\s*n[o'’]t|should\\s*n[o'’]t|avoid|refrain\\s+from)";
+const POLITE = "(?:please\\s+|also\\s+|but\\s+|and\\s+|however,?\\s+|no,?\\s+|you\\s+)*";
+const TOLD = "(?:i|we)(?:['’]ve|\\s+have)?\\s+(?:told|asked|warned)\\s+you\\s+(?:not|never)\\s+to";
+const UNWANTED = "(?:i|we)\\s+(?:do\\s+not|don['’]?t|never)\\s+want(?:ed)?\\s+you\\s+to";
+const FORBIDDEN = `(?:do\\s+not|don['’]?t|never|(?:must|may|shall|should)\\s*n(?:ot|['’]t)|you\\s+can(?:not|\\s+not|['’]t)|are\\s+not\\s+(?:allowed\\s+|supposed\\s+)?to|avoid|refrain\\s+from|(?:there(?:['’]s|\\s+is)\\s+)?no\\s+need\\s+to|under\\s+no\\s+circumstances|${TOLD}|${UNWANTED})`;
 const NOT_TO = new RegExp(`^\\s*${POLITE}${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail|worry|bother me)\\b)`, "i");
 const BUT_NOT = new RegExp(
   `,?\\s+but\\s+(?:please\\s+)?${FORBIDDEN}\\b(?!\\s+(?:forget|hesitate|fail|worry|bother me)\\b)(?:[^.;\\n]|\\.(?=\\S))*`,
@@ -9,12 +11,32 @@ const BUT_NOT = new RegExp(
 );
 const WITHOUT =
   /(?:^|,?\s+)without\s+(?:touch|chang|modify|delet|overwrit|edit|remov|open|read)ing\b(?:[^,.;\n]|\.(?=\S))*(?:,\s*|$)/i;
+const TAKEN_BACK =
+  /(?:(?:^|[.!?…;–—]|\s-)\s*(?:oh,?\s+|wait,?\s+|no,?\s+|sorry,?\s+|actually,?\s+|just\s+|i(?:'m| am)\s+)*(?:kidding|joking|never\s?mind|scratch that|forget (?:it|that)|leave (?:it|that)(?: alone| as it is)?|cancel(?: that)?|don['’]t|do not)|(?:,|\bplease)\s+(?:actually,?\s+|just\s+|no,?\s+)*(?:kidding|joking|never\s?mind|scratch that|don['’]t|do not))(?: do (?:it|that))?\s*[.!]*\s*$/i;
+/** It stands at the end; patterns over all of a long message take long. */
+const MAX_AFTERTHOUGHT = 100;
+const IN_ITS_PLACE = new RegExp(
+  `^\\s*${POLITE}${FORBIDDEN}\\s+(\\p{L}+)\\b[^,;]*[,;]\\s*(?:but\\s+)?((?:\\1\\b|(?:just|rather|instead|only)\\s+\\p{L})[\\s\\S]*)$`,
+  "iu",
+);
 const ASKS_ABOUT =
-  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|is it (?:safe|ok|okay|possible)\b)/i;
+  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|(?:imagine|suppose|pretend|assume|hypothetically|let['’]?s say)\b|(?:what|which) (?:commands?|arguments?|parameters?)\b|(?:tell|ask|warn|remind|let) me\b(?: know)? (?:first |again )?before\b|is it (?:safe|ok|okay|possible)\b)/i;
 
 /** "Do not delete a.txt" names what is not to be done. */
 export function isForbidden(instruction: string): boolean {
   return NOT_TO.test(instruction);
+}
+
+/** "Delete a.txt… just kidding, don't": nothing is left of what was asked. */
+export function isTakenBack(request: string): boolean {
+  return TAKEN_BACK.test(mask(request).text.slice(-MAX_AFTERTHOUGHT));
+}
+
+/** "Don't run `ls`, run `pwd`": with the same verb again, or with "just" or "rather", it says what to do in its place. */
+export function inItsPlace(instruction: string): string | undefined {
+  const { text, reveal } = mask(instruction);
+  const order = IN_ITS_PLACE.exec(text)?.[2];
+  return order === undefined ? undefined : reveal(order);
 }
 
 /** "Create a.txt, but don't delete b.txt", "create a.txt without touching b.txt": what is asked for in them. */

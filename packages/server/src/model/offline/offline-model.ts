@@ -1,18 +1,15 @@
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
-import type { BaseLanguageModelInput } from "@langchain/core/language_models/base";
-import {
-  BaseChatModel,
-  type BaseChatModelCallOptions,
-  type BindToolsInput,
-  type LangSmithParams,
+import type {
+  BaseChatModelCallOptions,
+  BindToolsInput,
+  LangSmithParams,
 } from "@langchain/core/language_models/chat_models";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
-import type { Runnable } from "@langchain/core/runnables";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { type Clock, systemClock } from "../clock.ts";
 import { OFFLINE_PROVIDER_ID } from "../provider-definition.ts";
-import { withForcedTool } from "../structured-output.ts";
+import { StreamedModel } from "../streamed-model.ts";
 import type { CallOrigin } from "../usage.ts";
 import { readTools } from "./offline-tool.ts";
 import { type Thought, type ToolRule, think } from "./think.ts";
@@ -38,7 +35,7 @@ export interface OfflineModelCallOptions extends BaseChatModelCallOptions {
  * The embedded model: no network, no cost, the same answer to the same messages. It follows plain instructions with the tools
  * it is bound to, so that everything around a model can be tried and tested without one.
  */
-export class OfflineModel extends BaseChatModel<OfflineModelCallOptions> {
+export class OfflineModel extends StreamedModel<OfflineModelCallOptions> {
   readonly #clock: Clock;
   readonly #wordDelayMs: number;
   /** What was asked for. Any name will do. */
@@ -71,16 +68,6 @@ export class OfflineModel extends BaseChatModel<OfflineModelCallOptions> {
     return { provider: "offline", model: this.model };
   }
 
-  override bindTools(
-    tools: BindToolsInput[],
-    kwargs?: Partial<OfflineModelCallOptions>,
-  ): Runnable<BaseLanguageModelInput, AIMessageChunk, OfflineModelCallOptions> {
-    return this.withConfig({ ...kwargs, tools });
-  }
-
-  override withStructuredOutput: BaseChatModel["withStructuredOutput"] = (...args: unknown[]) =>
-    withForcedTool(this, BaseChatModel.prototype.withStructuredOutput, args);
-
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this["ParsedCallOptions"],
@@ -97,13 +84,6 @@ export class OfflineModel extends BaseChatModel<OfflineModelCallOptions> {
       await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
       if (delay > 0 && chunk.text !== "") await this.#clock.sleep(delay, signal);
     }
-  }
-
-  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    let whole: ChatGenerationChunk | undefined;
-    for await (const chunk of this._streamResponseChunks(messages, options))
-      whole = whole ? whole.concat(chunk) : chunk;
-    return { generations: whole ? [whole] : [] };
   }
 }
 

@@ -4,7 +4,7 @@ export interface Masked {
   reveal(part: string): string;
 }
 
-const FENCE = /```[\w-]*\n?([\s\S]*?)```/g;
+const FENCES = [/```[\w-]*\n?([\s\S]*?)```/g, /"""[\s\S]*?"""/g];
 // An apostrophe inside a word ("don't") opens nothing.
 const QUOTES = [
   /"(?:[^"\\]|\\.)*"/g,
@@ -30,12 +30,12 @@ export const QUOTED = `${OPEN}\\d+${CLOSE}`;
 
 /** What may stand before an order without changing it, as a pattern. */
 export const POLITE =
-  "(?:(?:please|kindly|(?:may|might|can|could) i ask you to|now|first|then|finally|just|also|(?:can|could|would|will) you|i want you to|i'd like you to|go ahead and),?\\s+)*";
+  "(?:(?:please|pls|plz|kindly|ok(?:ay)?|well|so|hey|(?:may|might|can|could) i ask you to|now|first|then|finally|just|also|(?:can|could|would|will) you|i want you to|i'd like you to|go ahead and),?\\s+)*";
 
 export function mask(text: string): Masked {
   const hidden: string[] = [];
   const hide = (part: string) => `${OPEN}${hidden.push(part) - 1}${CLOSE}`;
-  let masked = text.replace(FENCE, hide);
+  let masked = FENCES.reduce((left, fence) => left.replace(fence, hide), text);
   for (const json of jsonObjects(masked)) masked = masked.replace(json, () => hide(json));
   for (const quote of QUOTES) masked = masked.replace(quote, hide);
   const reveal = (part: string): string => {
@@ -59,6 +59,8 @@ export function unquote(text: string): string {
   const trimmed = text.trim();
   const fenced = /^```[\w-]*\n?([\s\S]*?)\n?```$/.exec(trimmed);
   if (fenced) return fenced[1] ?? "";
+  const tripled = /^"""\n?([\s\S]*?)\n?"""$/.exec(trimmed);
+  if (tripled) return tripled[1] ?? "";
   const quoted =
     /^(?:"([\s\S]*)"|'([\s\S]*)'|“([\s\S]*)”|„([\s\S]*)[“”]|«\s?([\s\S]*?)\s?»|‘([\s\S]*)’|`([\s\S]*)`)$/.exec(trimmed);
   if (!quoted) return trimmed;

@@ -1,4 +1,4 @@
-import { literal } from "./phrase.ts";
+import { literal, mask, POLITE } from "./phrase.ts";
 import { IMPERATIVE, withReferent } from "./split-instructions.ts";
 import { findPath } from "./workspace-path.ts";
 
@@ -10,22 +10,78 @@ const LISTED = new RegExp(
   "iu",
 );
 
+const KEEP_OLD =
+  /,?\s+(?:but\s+(?:please\s+)?(?:don['’]t|do not|never)\s+(?:overwrite|replace|clobber)\s+(?:it|one|the file|anything|what)(?:\s+(?:(?:if|that)\s+)?(?:it\s+)?(?:is\s+)?(?:already\s+)?(?:exists|there))?|without\s+overwriting\s+(?:it|one|the file|anything))(?=[.!]?$)/i;
+
+const WISH =
+  /^\s*(?:(?:hi|hello|hey|yo|ok(?:ay)?|well|so|alright)(?: there)?[,!.]?\s+)*(?:if you don['’]t mind,?\s+)?(?:(?:would|do) you mind\s+(\p{L}+ing)\b|(?:do me a favou?r and|be so kind as to|could you be so kind as to|i(?:'d| would) (?:love|like) (?:it if you would|you to)|i need you to|let['’]?s|gimme(?= ))\s+)/iu;
+
+/** "reading a.txt", as work is handed over; "reading a.txt was a mistake" tells of it. */
+const DOING =
+  /^\s*((?:read|list|creat|writ|find|search|show|mak)ing)\s+(?!.*\b(?:is|was|are|were|will|would|can|has|had)\b)/i;
+
+function asVerb(instruction: string): string {
+  const doing = DOING.exec(instruction)?.[1];
+  const verb = doing && verbOf(doing);
+  return verb ? instruction.replace(doing, verb) : instruction;
+}
+
+/** "Would you mind listing the files" is an order like others. */
+function ordered(instruction: string): string {
+  const [wish, doing] = WISH.exec(instruction) ?? [];
+  if (wish === undefined) return asVerb(instruction);
+  const verb = doing === undefined ? "" : verbOf(doing);
+  if (verb === undefined) return instruction;
+  return `${verb}${doing === undefined && /gimme/i.test(wish) ? "give me " : ""}${instruction.slice(wish.length)}`;
+}
+
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
-  return instruction.replace(WITH_NAME, "named ").replace(IN_BRACKETS, "$1 $2").replace(LISTED, "$1 named ");
+  return ordered(instruction)
+    .replace(WITH_NAME, "named ")
+    .replace(IN_BRACKETS, "$1 $2")
+    .replace(LISTED, "$1 named ")
+    .replace(KEEP_OLD, " if it does not exist")
+    .replace(/\bw\/\s*(?=\w)/i, "with ");
 }
 
 const BEFORE = /^\s*(?:please\s+)?before\s+(?:you\s+|we\s+)?(\p{L}+)\s+([^,]+),\s*([\s\S]+)$/iu;
 const VERB = new RegExp(`^(?:${IMPERATIVE})$`, "i");
 
+/** "read a.txt before deleting it", "delete a.txt after you have read it": the little word stands between the two. */
+const BETWEEN =
+  /^([^:,]+?)\s+(before|after)\s+(?:you\s+(?:have\s+)?)?(\p{L}+)\s+((?:it|them|the|that|this)\b[^,]*|[^,]*[./`"][^,]*)$/iu;
+/** "Tell me before you delete it" is a rule. */
+const ORDER = new RegExp(`^\\s*${POLITE}(?!(?:tell|ask|let|warn)\\s+me\\b)(?:${IMPERATIVE})\\b`, "i");
+/** After such a word stands what a file is to hold. */
+const CONTENT = /\b(?:containing|contains?|with|saying|says|reading|add|append|insert|put|write)\b/i;
+
 /** "Before you delete a.txt, read it" says last what is to be done first. */
 export function inOrder(request: string): string {
+  return firstBefore(request) ?? twoInOrder(request) ?? request;
+}
+
+function firstBefore(request: string): string | undefined {
   const [, said = "", object = "", first = ""] = BEFORE.exec(request) ?? [];
-  const verb = [said, ...stems(said)].find((word) => VERB.test(word));
+  const verb = verbOf(said);
   // "Before you delete anything, ask me" is a rule and orders nothing.
-  if (verb === undefined || (findPath(object) === undefined && !/[`"]/.test(object))) return request;
+  if (verb === undefined || (findPath(object) === undefined && !/[`"]/.test(object))) return undefined;
   const last = `${verb} ${object}`;
   return `${withReferent(first.replace(/[.!]\s*$/, ""), [last])}. Then ${last}`;
+}
+
+function twoInOrder(request: string): string | undefined {
+  const { text, reveal } = mask(request.trim().replace(/[.!]$/, ""));
+  const [, one = "", word = "", said = "", object = ""] = BETWEEN.exec(text) ?? [];
+  const verb = verbOf(said);
+  if (verb === undefined || CONTENT.test(one) || !ORDER.test(one)) return undefined;
+  const other = withReferent(`${verb} ${reveal(object)}`, [reveal(one)]);
+  const [first, last] = /after/i.test(word) ? [other, reveal(one)] : [reveal(one), other];
+  return `${first}. Then ${last}`;
+}
+
+function verbOf(said: string): string | undefined {
+  return [said, ...stems(said)].find((word) => VERB.test(word));
 }
 
 /** "deleting", "running", "reading" */

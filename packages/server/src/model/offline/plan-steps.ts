@@ -5,11 +5,13 @@ import { conditionalSteps, isConditional } from "./condition.ts";
 import { eachFile } from "./each-file.ts";
 import { readFile } from "./file-tools.ts";
 import { findTool } from "./find-tool.ts";
+import { inContext } from "./in-context.ts";
 import { addToFileIntent } from "./intent/add-to-file-intent.ts";
 import { bareCommandIntent, commandIntent } from "./intent/command-intent.ts";
 import { delegateIntent } from "./intent/delegate-intent.ts";
 import { deleteFileIntent } from "./intent/delete-file-intent.ts";
 import { editFileIntent } from "./intent/edit-file-intent.ts";
+import { editLinesIntent } from "./intent/edit-lines-intent.ts";
 import { familiarToolIntent } from "./intent/familiar-tool-intent.ts";
 import { listFilesIntent } from "./intent/list-files-intent.ts";
 import { makeFolderIntent } from "./intent/make-folder-intent.ts";
@@ -22,10 +24,10 @@ import { thingToolIntent } from "./intent/thing-tool-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { transferIntent } from "./intent/transfer-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
-import { asksAbout, isForbidden, withoutForbidden } from "./negation.ts";
+import { asksAbout, inItsPlace, isForbidden, isTakenBack, withoutForbidden } from "./negation.ts";
 import { inOrder, plainly } from "./plain-words.ts";
-import { matchSkill, type Skill } from "./skills.ts";
-import { splitInstructions } from "./split-instructions.ts";
+import { listSkills, matchSkill, type Skill, unknownSkill } from "./skills.ts";
+import { splitInstructions, withReferent } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
 import type { Turn } from "./turn.ts";
 import { joinFolder } from "./workspace-path.ts";
@@ -50,6 +52,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: moveFileIntent, acts: true },
   { intent: makeFolderIntent, acts: true },
   { intent: transferIntent, acts: true },
+  { intent: editLinesIntent, carries: true, acts: true },
   { intent: eachFile(addToFileIntent), carries: true, acts: true },
   { intent: eachFile(editFileIntent), carries: true, acts: true },
   { intent: eachFile(deleteFileIntent), acts: true },
@@ -87,11 +90,20 @@ function tooMuch({ request, tools }: Turn): readonly Step[] | undefined {
  * Everything that a request asks for, in order. It depends on nothing but the turn, so that each call of the model finds the
  * same plan again and goes on where the results so far end: no state is kept between calls.
  */
-export function planSteps(turn: Turn): readonly Step[] {
-  const refusal = tooMuch(turn);
+export function planSteps(told: Turn): readonly Step[] {
+  const refusal = tooMuch(told);
   if (refusal) return refusal;
+  if (isTakenBack(told.request)) return say("All right, I did nothing.");
+  const turn = inContext(told);
+  return "request" in turn ? stepsOf(turn) : turn;
+}
+
+function stepsOf(turn: Turn): readonly Step[] {
   const proposal = proposePlan(turn);
   if (proposal) return proposal;
+  const unknown = unknownSkill(turn.request, turn);
+  if (unknown !== undefined && !isInventory(turn))
+    return say(`I have no skill named "${unknown}". ${listSkills(turn)}`);
   const skill = skillSteps(turn);
   const rest = todoIntent(turn.request, turn) ?? instructionSteps(inOrder(turn.request), turn);
   // "Use your greeting skill" asks for no more than the skill itself.
@@ -131,11 +143,17 @@ function instructionSteps(text: string, turn: Turn): Step[] {
   });
   const understood = parts.map(stepsOf);
   if (understood.every((steps) => steps === undefined)) return [];
-  const steps = understood.flatMap((found, at) => found ?? notUnderstood(parts[at] ?? ""));
-  // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
-  return steps.filter(
-    (step, at) => JSON.stringify(step) !== JSON.stringify(steps[at - 1]) && !isEmptyDraft(step, steps[at + 1]),
-  );
+  const steps: Step[] = [];
+  for (const [at, found] of understood.entries()) {
+    const [first, ...others] = found ?? notUnderstood(parts[at] ?? "");
+    // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
+    const isSaid = JSON.stringify(first) === JSON.stringify(steps.at(-1));
+    steps.push(...(first && !isSaid ? [first] : []), ...others);
+  }
+  return steps.filter((step, at) => {
+    const [after, next] = steps.slice(at + 1);
+    return !isDraft(step, after) && !(after?.type === "follow" && isDraft(after, next));
+  });
 }
 
 function notUnderstood(part: string): readonly Step[] {
@@ -145,17 +163,27 @@ function notUnderstood(part: string): readonly Step[] {
 }
 
 /** An empty file that the next step fills: written twice, the second would be refused, since the file is there. */
-function isEmptyDraft(step: Step, next: Step | undefined): boolean {
-  if (step.type !== "call" || next?.type !== "call" || step.tool !== next.tool) return false;
-  const values = Object.entries(step.args);
-  const empty = values.filter(([, value]) => value === "");
-  return empty.length === 1 && values.every(([name, value]) => value === "" || next.args[name] === value);
+function isDraft(step: Step, next: Step | undefined): boolean {
+  if (step.type !== "follow" || step.draft === undefined || next?.type !== "call") return false;
+  const filled = next.args;
+  const isWritten = Object.keys(filled).some((name) => /content|text|data|body/i.test(name));
+  return isWritten && Object.values(filled).some((value) => isFile(value, step.draft ?? ""));
+}
+
+function isFile(value: unknown, path: string): boolean {
+  return typeof value === "string" && (value === path || value.endsWith(`/${path}`));
 }
 
 function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
   const carried = instruction.length > MAX_SENTENCE;
-  if (!carried && isForbidden(instruction)) return say("All right, I won't.");
-  const wanted = carried ? instruction : joinFolder(plainly(withoutForbidden(instruction)));
+  if (!carried && isForbidden(instruction)) {
+    const order = inItsPlace(instruction);
+    return [
+      ...say("All right, I won't."),
+      ...(order ? instructionSteps(withReferent(order, [instruction]), turn) : []),
+    ];
+  }
+  const wanted = carried ? instruction : joinFolder(withoutForbidden(plainly(instruction)));
   const conditional = carried ? undefined : conditionalSteps(wanted, turn, (order) => instructionSteps(order, turn));
   if (conditional) return conditional;
   const asked = asksAbout(instruction);

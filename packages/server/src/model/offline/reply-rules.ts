@@ -1,22 +1,27 @@
 import { mask, unquote } from "./phrase.ts";
+import { asksForShape, shape } from "./reply-shape.ts";
 import { IMPERATIVE } from "./split-instructions.ts";
 import type { Turn } from "./turn.ts";
 
 const EVERY =
   "(?:(?:every|each|all|any|your|the|all your|all of your|every one of your|each of your|every single)\\s+)+";
 const REPLY = "(?:repl(?:y|ies)|answers?|responses?|messages?|sentences?|outputs?)";
+const REPLIES = `(?:${EVERY}${REPLY}|(?:replies|answers|responses|messages))`;
 const STARTS = [
-  new RegExp(`\\b(?:start|begin|prefix|open|preface)\\s+${EVERY}${REPLY}\\s+(?:with|by saying|by)\\s+`, "i"),
+  new RegExp(`\\b(?:start|begin|prefix|open|preface)\\s+${REPLIES}\\s+(?:with|by saying|by)\\s+`, "i"),
   new RegExp(
-    `\\b${EVERY}${REPLY}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:starts?|begins?)\\s+with\\s+`,
+    `\\b${REPLIES}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:starts?|begins?)\\s+with\\s+`,
     "i",
   ),
   /\balways\s+(?:start|begin)\s+(?:(?:your|every|each|all)\s+)*(?:repl(?:y|ies)|answers?|responses?|messages?)?\s*(?:with|by saying)\s+/i,
 ];
 const ENDS = [
-  new RegExp(`\\b(?:end|finish|close|conclude|sign)\\s+(?:off\\s+)?${EVERY}${REPLY}\\s+(?:with|by saying|by)\\s+`, "i"),
   new RegExp(
-    `\\b${EVERY}${REPLY}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:ends?|finish(?:es)?)\\s+with\\s+`,
+    `\\b(?:(?:end|finish|close|conclude|sign)\\s+(?:off\\s+)?${REPLIES}|sign\\s+off)\\s+(?:with|by saying|by)\\s+`,
+    "i",
+  ),
+  new RegExp(
+    `\\b${REPLIES}\\s+(?:must|should|has to|have to|needs? to|shall|will)?\\s*(?:always\\s+)?(?:ends?|finish(?:es)?)\\s+with\\s+`,
     "i",
   ),
   /\balways\s+(?:end|finish|close)\s+(?:(?:your|every|each|all)\s+)*(?:repl(?:y|ies)|answers?|responses?|messages?)?\s*(?:with|by saying)\s+/i,
@@ -36,7 +41,7 @@ const LOWER = new RegExp(`\\b${SPEAK}\\b(?:in\\s+)?(?:all\\s+)?(?:lower[\\s-]?ca
 
 // A long conversation has few such wishes: most of it is passed over by two quick looks.
 const HINTS = [
-  /\b(?:every|each|all|always|only|whatever|your|in)\b/i,
+  /\b(?:every|each|all|always|only|whatever|your|in|replies|answers|responses|sign)\b/i,
   /\b(?:with|say|saying|\w*case|\w*caps|letters|capitals)\b/i,
 ];
 const MAX_SOURCE = 30_000;
@@ -46,17 +51,25 @@ export function applyReplyRules(text: string, { system, earlier, request }: Turn
   // What was said later wins; a wish in the present message is one for this reply too.
   const sources = [request, ...[...earlier].reverse(), system]
     .map((source) => source.slice(0, MAX_SOURCE))
-    .filter((source) => HINTS.every((hint) => hint.test(source)));
+    .filter((source) => HINTS.every((hint) => hint.test(source)) || asksForShape(source));
   const find = (forms: readonly RegExp[]) =>
     sources.map((source) => readRule(source, forms)).find((value) => value !== undefined);
   const only = find(ONLY);
-  const cased = changeCase(only ?? text, sources);
+  const cased = changeCase(only ?? shape(text, sources), sources);
   if (only !== undefined) return cased;
   const start = find(STARTS);
   const end = find(ENDS);
   const opened =
     start === undefined || cased.startsWith(start) ? cased : `${start}${/[\s]$/.test(start) ? "" : " "}${cased}`;
-  return end === undefined || opened.endsWith(end) ? opened : `${opened} ${end}`;
+  if (end === undefined || opened.endsWith(end)) return opened;
+  return /^[.?!]$/.test(end) ? `${opened.replace(/[.!?]$/, "")}${end}` : `${opened} ${end}`;
+}
+
+/** "From now on end your replies with ARR" asks for nothing else. */
+export function isReplyRule(instruction: string): boolean {
+  if (!/\b(?:from now on|always|every|each|all (?:your|of your)|whenever)\b/i.test(instruction)) return false;
+  const isTold = [STARTS, ENDS, ONLY].some((forms) => readRule(instruction, forms) !== undefined);
+  return isTold || UPPER.test(instruction) || LOWER.test(instruction) || asksForShape(instruction);
 }
 
 function changeCase(text: string, sources: readonly string[]): string {
@@ -68,11 +81,22 @@ function readRule(source: string, forms: readonly RegExp[]): string | undefined 
   const { text, reveal } = mask(source);
   for (const form of forms) {
     const found = form.exec(text);
-    if (found) return readValue(text.slice(found.index + found[0].length), reveal);
+    if (found && !NEGATED.test(text.slice(0, found.index)))
+      return readValue(text.slice(found.index + found[0].length), reveal);
   }
   return undefined;
 }
 
+const NEGATED = /\b(?:do not|don['’]t|never|not)\s+(?:ever\s+|always\s+)?$/i;
+/** What a sign is called. */
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:a|one)\s+question mark$/i, "?"],
+  [/^(?:an|one)\s+exclamation (?:mark|point)$/i, "!"],
+  [/^a\s+(?:full stop|period)$/i, "."],
+];
+/** Words that stand for something else, which is not known here. */
+const DESCRIBED =
+  /^(?:the|my|your)\s+(?:user['’]s\s+)?(?:own\s+)?name(?:\s+of\b.*)?$|^(?:JSON|YAML|Markdown|XML|code)$/i;
 const NEXT = new RegExp(
   `\\n|\\.\\s|\\.$|[,;]\\s|\\s+and\\s+(?:${IMPERATIVE}|end|finish|close|start|begin|always|never|then)\\b`,
   "i",
@@ -85,5 +109,6 @@ function readValue(after: string, reveal: (part: string) => string): string | un
   );
   const hidden = /^\s*\uE000\d+\uE001/.exec(plain);
   const words = hidden?.[0] ?? plain.split(NEXT)[0] ?? "";
-  return unquote(reveal(words)) || undefined;
+  if (DESCRIBED.test(words.trim())) return undefined;
+  return SIGNS.find(([said]) => said.test(words.trim()))?.[1] ?? (unquote(reveal(words)) || undefined);
 }

@@ -2,7 +2,7 @@ import type { OfflineTool } from "./offline-tool.ts";
 import { dropEnd, literal } from "./phrase.ts";
 
 const LEADING: readonly RegExp[] = [
-  /^[\s,:;.–—-]+/,
+  /^[\s,:;.!–—-]+/,
   /^(?:please|now|tool|function|once|again|it|and|in order)\b/i,
   /^(?:to|for|with|on|about|using|via|by|of)\b(?!\s*[=:])/i,
   /^(?:that|which|this:)\s+/i,
@@ -35,7 +35,9 @@ function afterName(instruction: string, tool: OfflineTool): string {
   if (!match) return instruction;
   const again = new RegExp(`\\s+(?:using|with|via|by)\\s+(?:the\\s+)?${literal(match[0])}(?:\\s+tool)?$`, "i");
   const after = dropEnd(instruction.slice(match.index + match[0].length)).replace(again, "");
-  if (/[\p{L}\p{N}]/u.test(after.replace(/^["'`]?\s*(?:tool|function)?/i, ""))) return after.replace(/^["'`]/, "");
+  const isQuoted = /["'`]$/.test(instruction.slice(0, match.index));
+  if (/[\p{L}\p{N}]/u.test(after.replace(/^["'`]?\s*(?:tool|function)?/i, "")))
+    return isQuoted ? after.replace(/^["'`]/, "") : after;
   // The tool is named last: "find TODO with the grep tool".
   const before = instruction
     .slice(0, match.index)

@@ -32,9 +32,7 @@ export function matchSkill(request: string, turn: Turn): Skill | undefined {
   const skills = readSkills(turn);
   // "Store hello in greeting.txt" asks for no greeting.
   const said = request.replace(/\S*[./]\S+/g, " ");
-  const named = skills.find(({ name }) =>
-    new RegExp(`(?<!\\w)${wordsOf(name).join("[\\s_-]?")}(?!\\w)`, "i").test(said),
-  );
+  const named = namedSkill(said, turn);
   if (named) return named;
   const asked = stems(said);
   const scored = skills.map((skill) => ({
@@ -43,6 +41,28 @@ export function matchSkill(request: string, turn: Turn): Skill | undefined {
   }));
   const best = scored.sort((a, b) => b.score - a.score)[0];
   return best && best.score >= 2 ? best.skill : undefined;
+}
+
+export function namedSkill(said: string, turn: Turn): Skill | undefined {
+  return readSkills(turn).find(({ name }) =>
+    new RegExp(`(?<!\\w)${wordsOf(name).join("[\\s_-]?")}(?!\\w)`, "i").test(said),
+  );
+}
+
+export function listSkills(turn: Turn): string {
+  const names = readSkills(turn).map(({ name }) => name);
+  return names.length > 0 ? `My skills: ${names.join(", ")}.` : "I have no skills here.";
+}
+
+const ONE_SKILL =
+  /\bskill\s+(?:named\s+|called\s+)?["'`]?([\w-]+)["'`]?\s*[.!?]?$|\b(?:use|follow|apply|read|load)\s+(?:the\s+|your\s+)?["'`]?([\w-]+)["'`]?\s+skill\b/i;
+
+/** "Use the cooking skill", where there is none. */
+export function unknownSkill(said: string, turn: Turn): string | undefined {
+  const [, after, before] = ONE_SKILL.exec(said) ?? [];
+  const name = after ?? before;
+  if (!name || /^(?:the|this|that|a|your|my|right|best|read|load|named|called)$/i.test(name)) return undefined;
+  return namedSkill(said, turn) ? undefined : name;
 }
 
 function stems(text: string): Set<string> {

@@ -15,7 +15,7 @@ type Kind = "ordered" | "sentence" | "line" | "soft";
 const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
   [
     "ordered",
-    /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|second(?:ly)?|third(?:ly)?|lastly)\b[,:]?\s+/gi,
+    /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|secondly|thirdly|lastly|(?<=[.,;!]\s+(?:and\s+)?)(?:second|third|last)(?=[,:]))\b[,:]?\s+/gi,
   ],
   ["sentence", /(?<=[.!?])\s+(?=\p{Lu})/gu],
   ["sentence", new RegExp(`(?<=[.!?])\\s+(?=${POLITE}(?:${IMPERATIVE})\\b)`, "g")],
@@ -38,11 +38,15 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
 const MAX_BOUNDARIES = 60;
 const MAX_SENTENCE = 1_000;
 const COMMAND =
-  /\b(?:command|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
+  /\b(?:commands?|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
+/** "Run the following commands:" goes on in a list. */
+const LISTED_COMMANDS = /\bcommands\b[^:\n]*:\s*(?:$|\n\s*(?:\d+[.)]|[-*•])\s)/i;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
 /** "Make a todo list and work it off" means its own list, whatever came before. */
 const OWN_LIST = /\b(?:to-?do[- ]list|task list|check ?list|plan)\b.{0,80}\b(?:it|them)\b/i;
+const LIST_MADE = /\b(?:to[- ]?do[- ]list|task list|check ?list|plan)\b/i;
+const WORK_OFF = /\b(?:execute|carry|work|complete|follow|go through|do)\s+(?:it|them)\b/i;
 const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|it)[.!]*$`, "i");
 const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
 /** The name in it is that of the other place: "copy it to b.txt". */
@@ -52,6 +56,7 @@ const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
   "i",
 );
+const PRONOUN_FIRST = /^(?:it|they|them|this|that)\b/i;
 const WITHOUT_VERB = new RegExp(`^(?:${PATH}|\\uE000\\d+\\uE001|(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "iu");
 
 export interface Reader {
@@ -66,7 +71,7 @@ export function splitInstructions(request: string, reader: Reader): string[] {
   const boundaries = boundariesIn(text);
   const parts: string[] = [];
   const spellOut = (from: number, to: number, before: readonly string[]) =>
-    withVerb(withReferent(reveal(text.slice(from, to)).trim(), before), before, reader);
+    withVerb(text.slice(from, to).trim(), withReferent(reveal(text.slice(from, to)).trim(), before), before, reader);
   let from = 0;
   for (const [index, { at, end, kind, strong }] of boundaries.entries()) {
     const before = spellOut(from, at, parts);
@@ -91,6 +96,7 @@ export function splitInstructions(request: string, reader: Reader): string[] {
 }
 
 function mayEnd(before: string, kind: Kind, reader: Reader): boolean {
+  if (LISTED_COMMANDS.test(before)) return kind === "ordered";
   // What follows a colon at a line's end is its content, however much it reads like instructions.
   if (before === "" || /:\s*(?:\n|$)/.test(before)) return false;
   if (COMMAND.test(before)) return kind === "ordered" || kind === "sentence";
@@ -137,7 +143,7 @@ function isListItem(number: number, before: string): boolean {
 /** "read it back" after "create a.txt" means a.txt. */
 export function withReferent(part: string, before: readonly string[]): string {
   const last = before.at(-1) ?? "";
-  if (OWN_LIST.test(part)) return part;
+  if (OWN_LIST.test(part) || (LIST_MADE.test(last) && PRONOUN.test(part) && WORK_OFF.test(part))) return part;
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
   if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);
@@ -147,9 +153,11 @@ export function withReferent(part: string, before: readonly string[]): string {
 }
 
 /** "`b`" after "run `a`" is to be run too, "b.txt" after "read a.txt" to be read. */
-function withVerb(part: string, before: readonly string[], { isInstruction }: Reader): string {
+function withVerb(said: string, part: string, before: readonly string[], { isInstruction }: Reader): string {
   const verb = LEADING_VERB.exec(before.at(-1) ?? "")?.[1];
   if (verb === undefined || part === "" || part.length > MAX_SENTENCE || isInstruction(part)) return part;
-  if (!/run|execute/i.test(verb) && !WITHOUT_VERB.test(mask(part).text)) return part;
+  const isOther = !/run|execute/i.test(verb) && !WITHOUT_VERB.test(mask(part).text);
+  // "Save this to a.txt: the fox; it jumps" goes on with what is to be saved.
+  if (isOther || PRONOUN_FIRST.test(said)) return part;
   return isInstruction(`${verb} ${part}`) ? `${verb} ${part}` : part;
 }

@@ -4,7 +4,7 @@ import type { ToolResult, Turn } from "./turn.ts";
 /** One thing to do for a request: call a tool, go on from what the call before gave, or say something in the final reply. */
 export type Step =
   | { readonly type: "call"; readonly tool: string; readonly args: Readonly<Record<string, unknown>> }
-  | { readonly type: "follow"; readonly up: (result: ToolResult) => readonly Step[] }
+  | { readonly type: "follow"; readonly up: (result: ToolResult) => readonly Step[]; readonly draft?: string }
   | { readonly type: "say"; readonly text: string };
 
 /** Understands one instruction, or leaves it to the next intent. */
@@ -14,8 +14,9 @@ export function callTool({ name }: OfflineTool, args: Record<string, unknown>): 
   return [{ type: "call", tool: name, args }];
 }
 
-export function followUp(up: (result: ToolResult) => readonly Step[]): Step[] {
-  return [{ type: "follow", up }];
+/** `draft`: the file that would be made empty, unless the next step fills it. */
+export function followUp(up: (result: ToolResult) => readonly Step[], draft?: string): Step[] {
+  return [{ type: "follow", up, ...(draft !== undefined && { draft }) }];
 }
 
 export function say(text: string): Step[] {

@@ -1,24 +1,25 @@
 import { posix } from "node:path";
 import type { Schema } from "./offline-tool.ts";
-import { literal, mask, OPENING, quotedParts, unquote } from "./phrase.ts";
+import { literal, mask, OPENING, POLITE, quotedParts, unquote } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 
 // Letters of every script: a file may have any name that its owner can read.
 const WORD_WITH_EXTENSION =
-  /(?<![\p{L}\p{M}\p{N}_/@.-])(?:~|\.{0,2})?\/?(?:[\p{L}\p{M}\p{N}_@.-]+\/)*[\p{L}\p{M}\p{N}_@-]*(?:[\p{L}\p{M}\p{N}_-]\.)+[A-Za-z][\w]{0,9}(?![\p{L}\p{N}_/@])/u;
+  /(?<![\p{L}\p{M}\p{N}\p{Extended_Pictographic}_/@.-])(?:~|\.{0,2})?\/?(?:[\p{L}\p{M}\p{N}_@.-]+\/)*[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_@-]*(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_-]\.)+[A-Za-z][\w]{0,9}(?![\p{L}\p{N}_/@])/u;
 const WITH_SLASH =
-  /(?<![\p{L}\p{N}_:/.@-])(?:\.{0,2}\/)?(?:[\p{L}\p{M}\p{N}_@.-]+\/)+[\p{L}\p{M}\p{N}_@.-]*(?![\p{L}\p{N}_/])|(?<![\p{L}\p{N}_:/])\/[\p{L}\p{M}\p{N}_@.-]+(?![\p{L}\p{N}_/])/u;
+  /(?<![\p{L}\p{M}\p{N}_:/.@-])(?:\.{0,2}\/)?(?:[\p{L}\p{M}\p{N}_@.-]+\/)+[\p{L}\p{M}\p{N}_@.-]*(?![\p{L}\p{N}_/])|(?<![\p{L}\p{M}\p{N}_:/])\/[\p{L}\p{M}\p{N}_@.-]+(?![\p{L}\p{N}_/])/u;
 const NAMED =
   /\b(?:(?:file|folder|directory|path)\s+)?(?:named|called|titled|as|file|folder|directory|path)\s+(["'“`][^"'”`]+["'”`]|[\p{L}\p{M}\p{N}_@./-]+)/iu;
 /** Before a quoted name with spaces in it, which could as well be what is to be written. */
 const PLACE_WORD =
-  /\b(?:named|called|titled|(?:file)?name|file|folder|directory|path|to|into|in|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
+  /\b(?:named|called|titled|(?:file)?name|file|folder|directory|path|to|into|in|of|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
   /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree)$/i;
 const SPACED =
   /\b(?:named|called)\s+((?:[\p{L}\p{M}\p{N}_-]+\s+){1,3}[\p{L}\p{M}\p{N}_-]+\.[A-Za-z]\w{0,9})(?![\p{L}\p{N}_/@])/iu;
 /** Files that are usually spoken of without an extension. */
-const BARE = /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|TODO|\.gitignore|\.env)(?![\w.])/;
+const BARE =
+  /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|(?<=\b(?:file|read|open|cat|show(?: me)?)\s+(?:the\s+)?)TODO|\.gitignore|\.env)(?![\w.])/;
 
 /** The file or folder that a text speaks of, as it was written. */
 export function findPath(text: string): string | undefined {
@@ -30,6 +31,8 @@ export function findPath(text: string): string | undefined {
     // What is quoted is rather the content: "write 'see a.txt' to b.txt" speaks of b.txt.
     plainFile(mask(plain).text) ??
     quoted.find((part) => /^\S*[\w/]$/.test(part) && /[./]/.test(part)) ??
+    // Of "my notes.txt" the end alone would be another file.
+    quoted.find((part) => /^[^\n]+\.[A-Za-z]\w{0,9}$/.test(part)) ??
     plainFile(plain) ??
     namedFile(plain) ??
     BARE.exec(plain)?.[1]
@@ -63,6 +66,8 @@ function isNamedBy(text: string, part: string): boolean {
 function namedFile(text: string): string | undefined {
   for (const match of text.matchAll(new RegExp(NAMED, "giu"))) {
     const name = unquote(match[1] ?? "").replace(/[.,;:!?]+$/, "");
+    // The rest of a name with odd signs in it would be lost.
+    if (/^[:?*<>|=&%$#!~\\]\S/.test(text.slice(match.index + match[0].length))) continue;
     if (name && !NOT_A_NAME.test(name)) return name;
   }
   return undefined;
@@ -82,8 +87,12 @@ const FILE_IN = new RegExp(
 const FOLDER_FIRST =
   /^\s*in(?:side)?\s+the\s+(?:(?:folder|directory)\s+["'`]?([\w./-]+)["'`]?|["'`]?([\w./-]+)["'`]?\s+(?:folder|directory)),?\s+/i;
 
+/** "move notes.txt into the docs folder" names two places. */
+const MOVES = new RegExp(`^\\s*${POLITE}(?:move|copy|rename|duplicate)\\b`, "i");
+
 /** "notes.txt in the docs folder" is docs/notes.txt. */
 export function joinFolder(instruction: string): string {
+  if (MOVES.test(instruction)) return instruction;
   const [first, named, other] = FOLDER_FIRST.exec(instruction) ?? [];
   const folder = named ?? other;
   const rest = first === undefined ? "" : instruction.slice(first.length);
@@ -122,7 +131,10 @@ export function folderWord(rest: string): string | undefined {
 export function toToolPath(path: string, parameter: Schema | undefined, turn: Turn): string {
   const wantsAbsolute = /absolute|default: \/|must start with/i.test(parameter?.description ?? "");
   if (!wantsAbsolute || path.startsWith("/") || path.startsWith("~")) return path;
-  return posix.join(workingDirectory(turn), path);
+  // What would lead out of the workspace is for the tool to refuse: another file is not what was meant.
+  return posix.normalize(path).startsWith("../")
+    ? `${workingDirectory(turn).replace(/\/$/, "")}/${path}`
+    : posix.join(workingDirectory(turn), path);
 }
 
 export function workingDirectory({ system }: Turn): string {

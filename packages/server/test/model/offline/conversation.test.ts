@@ -22,6 +22,30 @@ describe("the offline model obeys its system prompt", () => {
     expect((await ask("Hello, how are you?", { system })).text).toMatch(expected);
   });
 
+  test.each([
+    ["Do not start your reply with X.", "Say hi", "hi"],
+    ["Replies start with OK.", "Say hi", "OK hi"],
+    ["Prefix replies with >>>", "Say hi", ">>> hi"],
+    ["Every answer ends with a question mark.", "Say hi.", "hi?"],
+    ['Sign off with "-- Zed".', "Say hi", "hi -- Zed"],
+    ["Start each answer with the user's name.", "Say hi", "hi"],
+    ["Reply only with JSON.", "Say hi", '{"reply":"hi"}'],
+    ["Use at most 3 words.", "Count to 5", "1 2 3"],
+    ["Keep every answer under three words.", "Count to 5", "1 2"],
+    ["Answer in 4 words or less", "Count to 9", "1 2 3 4"],
+    ["Always call me Captain.", "Say hi", "Captain, hi"],
+    ['Address the user as "Your Majesty"', "Say hi", "Your Majesty, hi"],
+    ["You are a pirate. Never use the word hello.", "Say hello world", "… world"],
+    ["Start every reply with Hi. End every reply with Bye. Write in uppercase.", "say ok", "Hi OK Bye"],
+  ])("%s: %s", async (system, request, answer) => expect((await ask(request, { system })).text).toBe(answer));
+
+  test("or the user", async () => {
+    const rule = "From now on end your replies with ARR.";
+    expect((await ask(rule)).text).toBe("All right. ARR");
+    expect((await ask("Say hi", { earlier: [rule] })).text).toBe("hi ARR");
+    expect((await ask("Say hi", { earlier: ["Please call me Captain from now on"] })).text).toBe("Captain, hi");
+  });
+
   test("also in the answer after a tool, and not twice", async () => {
     const system = "Start every reply with AHOY.";
     expect(
@@ -118,6 +142,16 @@ describe("the offline model knows what it has", () => {
     expect((await ask("Run the command: ls", { tools: ODD_TOOLS })).text).toContain("no tool here runs commands");
     expect((await ask("Delegate to researcher: find it", { tools: ODD_TOOLS })).text).toContain("no subagents");
     expect((await ask("List the files", { tools: ODD_TOOLS })).text).toContain("can't list files");
+  });
+
+  test.each([
+    ["What does the greeting skill do?", "greeting: How to greet people in the house style"],
+    ["Use the cooking skill", 'I have no skill named "cooking". My skills: greeting, release-notes.'],
+    ["List your skills and tools", "My tools: ls"],
+  ])("and does nothing where it is only asked: %s", async (question, answer) => {
+    const { calls, text } = await ask(question, { tools, system: SKILLS });
+    expect(calls).toEqual([]);
+    expect(text).toContain(answer);
   });
 
   test("does with a shell what it has no tool for", async () => {
@@ -255,11 +289,37 @@ describe("the offline model says plainly", () => {
     ["Count to 5", "1 2 3 4 5"],
     ["Count from 3 to 1", "3 2 1"],
     ["What is 6 times 7?", "6 times 7 = 42"],
+    ["what is 12 * (3 + 4)", "12 * (3 + 4) = 84"],
+    ["Calculate 15% of 200", "15% of 200 = 30"],
+    ["What is 2 to the power of 10?", "2 to the power of 10 = 1024"],
+    ["10/4", "10/4 = 2.5"],
+    ["What is 1 + 2 * 3 - 4?", "1 + 2 * 3 - 4 = 3"],
+    ["Say hello in uppercase", "HELLO"],
+    ['Say "hello" three times', "hello hello hello"],
+    ["Repeat the following exactly: a  b   c", "a  b   c"],
+    ['Echo back: {"a":1}', '{"a":1}'],
+    ["thanks!", "You're welcome."],
+    ["bye", "Goodbye."],
   ])("%s", async (request, text) => {
     expect(await ask(request, { tools: FILE_TOOLS })).toEqual({ calls: [], text });
   });
 
   test.each([
+    "help me please",
+    "What should I type?",
+    "give me some examples",
+    "How do I use you?",
+    "What can you do?",
+  ])("what one may say, to %s", async (request) => {
+    const { text } = await ask(request, { tools: FILE_TOOLS });
+    expect(text).toMatch(
+      /- List the files in this directory\.\n- Create a file.*- Delegate to general-purpose.*My tools: ls/s,
+    );
+  });
+
+  test.each([
+    "Liste die Dateien in diesem Verzeichnis auf.",
+    "what is (3 + 4",
     "Hello!",
     "Write me a poem about the sea",
     "Why is the sky blue?",
@@ -273,7 +333,7 @@ describe("the offline model says plainly", () => {
   ])("who it is and how to get a real model, to %#", async (request) => {
     const { calls, text } = await ask(request, { tools: FILE_TOOLS });
     expect(calls).toEqual([]);
-    expect(text).toMatch(/offline model.*OPENAI_API_KEY/s);
+    expect(text).toMatch(/offline model.*in English.*OPENAI_API_KEY/s);
   });
 });
 
@@ -296,6 +356,8 @@ describe("a very long message", () => {
     "'quote ",
     "my x is y. ",
     "every reply ",
+    "😀",
+    "1️⃣",
   ];
 
   test.each(pieces)("of 20,000 characters of %j is answered in time", async (piece) => {

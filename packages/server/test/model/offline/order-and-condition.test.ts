@@ -100,10 +100,8 @@ describe("what came of one step goes into the next", () => {
 
 describe("what is said around a name or a content is no part of it", () => {
   test.each<[string, unknown[]]>([
-    ["Create a file with the name foo.txt", [write("/foo.txt", "")]],
     ["Create files x.txt (containing 1) and y.txt (containing 2)", [write("/x.txt", "1"), write("/y.txt", "2")]],
     ["Create f.py containing print(1)", [write("/f.py", "print(1)")]],
-    ["Create 3 files: a1.txt, a2.txt, a3.txt", [write("/a1.txt", ""), write("/a2.txt", ""), write("/a3.txt", "")]],
     ["Download https://example.com", [["browser", { url: "https://example.com" }]]],
     [
       "Delegate to researcher and ask it to list the files",

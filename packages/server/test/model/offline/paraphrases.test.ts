@@ -225,12 +225,7 @@ describe("all that is asked for is done, and no more", () => {
     ],
     ["Create a.txt with one and b.txt with two", [write("/a.txt", "one"), write("/b.txt", "two")]],
     ["write hello to a.txt and bye to b.txt", [write("/a.txt", "hello"), write("/b.txt", "bye")]],
-    [
-      "Create three files named x1.txt, x2.txt and x3.txt",
-      [write("/x1.txt", ""), write("/x2.txt", ""), write("/x3.txt", "")],
-    ],
     ["Create a.txt and b.txt, each containing hello", [write("/a.txt", "hello"), write("/b.txt", "hello")]],
-    ["Create two files named x1 and x2", [write("/x1", ""), write("/x2", "")]],
     ["Create a.txt containing see b.txt and c.txt", [write("/a.txt", "see b.txt and c.txt")]],
     ["Read notes.txt and package.json", [read("/notes.txt"), read("/package.json")]],
     ['Read "a.txt", "b.txt" and tell me what they say', [read("/a.txt"), read("/b.txt")]],
@@ -458,4 +453,81 @@ describe("every thing that was asked for, and where it was asked for", () => {
       read("/src/b c.ts"),
     ]);
   });
+});
+
+describe("a file holds what was said, whole, and nothing that was said about it", () => {
+  const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
+  const edit = (file_path: string, old_string: string, new_string: string) => [
+    "edit_file",
+    { file_path, old_string, new_string },
+  ];
+  test.each<[string, unknown[]]>([
+    [
+      "Save this to x.txt: The quick fox; it jumps. Over the dog!",
+      [write("/x.txt", "The quick fox; it jumps. Over the dog!")],
+    ],
+    ["Create x.txt with these lines:\n- apples\n- pears", [write("/x.txt", "- apples\n- pears")]],
+    ["Create a file x.txt with the following three lines:\none\ntwo\nthree", [write("/x.txt", "one\ntwo\nthree")]],
+    ["Create x.txt with two lines: foo and bar", [write("/x.txt", "foo\nbar")]],
+    ['Put the following text in x.txt:\n"""\nmulti\nline\n"""', [write("/x.txt", "multi\nline")]],
+    ["Write the number 42 to answer.txt", [write("/answer.txt", "42")]],
+    ["create file x.txt w/ content foo", [write("/x.txt", "foo")]],
+    ["pls make x.txt and put the word bar in it", [write("/x.txt", "bar")]],
+    [
+      "Could you be so kind as to create a file called x.txt whose only content is the word baz?",
+      [write("/x.txt", "baz")],
+    ],
+    ["Make notes.txt say fresh", [write("/notes.txt", "fresh")]],
+    ["Create a file named 😀.txt containing smile", [write("/😀.txt", "smile")]],
+    ["Create a file named ../out.txt containing x", [write("/../out.txt", "x")]],
+    ['Write "my name" to x.txt', [write("/x.txt", "my name")]],
+    [
+      "Replace alpha with omega in a.txt and beta with psi",
+      [edit("/a.txt", "alpha", "omega"), edit("/a.txt", "beta", "psi")],
+    ],
+    ["Move notes.txt into the docs folder", [["execute", { command: "mv notes.txt docs" }]]],
+  ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+
+  test.each([
+    ["Create x.txt with my name in it", "can't think up"],
+    ["Create a file named x.txt containing today's date", "can't think up"],
+    ["Create a file with 3 lines in x.txt", "can't think up"],
+    ["Delete the artifact plan.md", "no tool here does that with the artifact"],
+    ["Update the artifact plan.md to say two", "no tool here does that with the artifact"],
+    ["Rename it to b.txt", "can't tell which file"],
+    ["Create a file named CON:aux containing odd", "offline model"],
+  ])("or nothing is written, where that is not known: %s", async (sentence, answer) => {
+    const asked = await ask(sentence, { tools });
+    expect(asked.calls).toEqual([]);
+    expect(asked.text).toContain(answer);
+  });
+});
+
+describe("a command is run as it was given, and where it was meant to run", () => {
+  const run = (command: string) => ["execute", { command }];
+  test.each<[string, unknown[]]>([
+    ["Run the following commands:\n1. echo one\n2. echo two", [run("echo one"), run("echo two")]],
+    ["Please execute these commands:\n- echo one\n- ls -la", [run("echo one"), run("ls -la")]],
+    [
+      "Run the following commands:\n1. echo one\n2. echo two\nThen list the files.",
+      [run("echo one"), run("echo two"), ["ls", { path: "/" }]],
+    ],
+    ["Run these commands one after another: echo one; echo two", [run("echo one; echo two")]],
+    ["run `false`, what's the exit code?", [run("false")]],
+    ["Could you run a quick `date +%Y`?", [run("date +%Y")]],
+    ["Run `echo hi` twice", [run("echo hi"), run("echo hi")]],
+    ["Run `echo hi` in the docs folder", [run("cd docs && echo hi")]],
+    ["Execute ls with the flags -l and -a", [run("ls -l -a")]],
+    ["ls | wc -l", [run("ls | wc -l")]],
+    ["cat a.txt | grep beta", [run("cat a.txt | grep beta")]],
+    ['echo "hi" > x.txt', [run('echo "hi" > x.txt')]],
+    ["cd src && ls", [run("cd src && ls")]],
+    [
+      "list the files; read a.txt",
+      [
+        ["ls", { path: "/" }],
+        ["read_file", { file_path: "/a.txt" }],
+      ],
+    ],
+  ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 });

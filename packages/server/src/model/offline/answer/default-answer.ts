@@ -1,5 +1,6 @@
 import { listTools } from "../intent/named-tool-intent.ts";
 import type { Turn } from "../turn.ts";
+import { listExamples } from "./examples.ts";
 
 const WHO =
   /^\s*(?:who|what)(?:'re| are) you\b|\b(?:what|which) (?:\w+ )?model\b[^.]*\b(?:you|this|running|used?)\b|\bare you (?:an?|the)?\s*(?:ai|bot|robot|human|person|model|gpt|claude|chatgpt|llm)\b/i;
@@ -9,8 +10,9 @@ const HOW = "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or configure a provider, t
 export function defaultAnswer(turn: Turn): string {
   const { request, tools } = turn;
   if (/\bsummar/i.test(request) && tools.length === 0) return summary(request);
-  const who = "I am Cognition's offline model, which follows plain instructions but is not a language model.";
-  return `${opening(request)}${who} ${tools.length > 0 ? `${listTools(tools)} Ask me to use one of them. ` : ""}${HOW}`;
+  const who =
+    "I am Cognition's offline model, which follows plain instructions in English but is not a language model.";
+  return `${opening(request)}${who} ${tools.length > 0 ? `${listExamples(turn)}${listTools(tools)} ` : ""}${HOW}`;
 }
 
 function opening(request: string): string {

@@ -1,26 +1,14 @@
 import { numbersIn } from "../coerce-value.ts";
 import { dropEnd, mask, quotedParts, unquote } from "../phrase.ts";
+import { isReplyRule } from "../reply-rules.ts";
 import { type Intent, say } from "../step.ts";
+import { readTimes } from "../times.ts";
+import { calculate } from "./arithmetic.ts";
 
 const SAY =
-  /^(?:please\s+)?(?:just\s+)?(?:say|repeat|echo|reply with|answer with|respond with|print|output|write back|tell me)\s+(?:only\s+|exactly\s+|just\s+|back\s+|after me\b\s*)*(?:the\s+(?:word|words|text|phrase|sentence|following)\s*)?:?\s*([\s\S]+)$/i;
+  /^(?:please\s+)?(?:just\s+)?(?:say|repeat|echo|reply with|answer with|respond with|print|output|write back|tell me)\s+(?:(?:only|exactly|just|back|after me)\b\s*)*(?:the\s+(?:word|words|text|phrase|sentence|following)\s*)?(?:exactly\s*(?=:))?:?\s*([\s\S]+)$/i;
 const COUNT = /\bcount\s+(?:slowly\s+)?(?:from\s+(-?\d+|\w+)\s+)?(?:up\s+)?to\s+(-?\d+|\w+)/i;
-const SUM = /(-?\d+(?:\.\d+)?)\s*(\+|-|\*|x|×|\/|plus|minus|times|divided by|multiplied by)\s*(-?\d+(?:\.\d+)?)/i;
 const MAX_COUNT = 1_000;
-
-const OPERATIONS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  "+": (a, b) => a + b,
-  plus: (a, b) => a + b,
-  "-": (a, b) => a - b,
-  minus: (a, b) => a - b,
-  "*": (a, b) => a * b,
-  x: (a, b) => a * b,
-  "×": (a, b) => a * b,
-  times: (a, b) => a * b,
-  "multiplied by": (a, b) => a * b,
-  "/": (a, b) => a / b,
-  "divided by": (a, b) => a / b,
-};
 
 /** Things that need no tool: repeating words, counting, a sum of two numbers, a greeting, a fact to be kept in mind. */
 export const plainAnswer: Intent = (instruction) =>
@@ -37,21 +25,32 @@ function counted(instruction: string): ReturnType<Intent> {
 }
 
 function calculated(instruction: string): ReturnType<Intent> {
-  const found = SUM.exec(instruction);
-  if (!found || !/\b(?:what|how much|calculate|compute|add|solve)\b|[=?]|^[\s\d.+*/×-]+$/i.test(instruction))
-    return undefined;
-  const [, a, sign, b] = found;
-  const result = OPERATIONS[sign?.toLowerCase() ?? ""]?.(Number(a), Number(b));
-  return result === undefined ? undefined : say(`${a} ${sign} ${b} = ${result}`);
+  const isAsked = /\b(?:what|how much|calculate|compute|add|solve|evaluate)\b|[=?]|^[\s\d.()^%+*/×÷-]+$/i.test(
+    instruction,
+  );
+  const sum = isAsked ? calculate(instruction) : undefined;
+  return sum === undefined ? undefined : say(sum);
 }
 
+const CASE =
+  /\s+in\s+(?:all\s+)?(?:(upper[\s-]?case|capitals|capital letters|all[\s-]caps|caps)|lower[\s-]?case|small letters)\s*[.!]?$/i;
+
 function spoken(instruction: string): ReturnType<Intent> {
+  const { order, times } = readTimes(instruction);
+  const [cased, upper] = CASE.exec(order) ?? [];
+  const words = wordsToSay(cased === undefined ? order : order.slice(0, -cased.length));
+  if (words === undefined) return undefined;
+  const said = cased === undefined ? words : upper ? words.toUpperCase() : words.toLowerCase();
+  return say(Array.from({ length: times }, () => said).join(" "));
+}
+
+function wordsToSay(instruction: string): string | undefined {
   const words = SAY.exec(instruction)?.[1];
   if (!words || (/^tell me/i.test(instruction.trim()) && !/["'“:]/.test(instruction))) return undefined;
   const quoted = quotedParts(words);
-  return say(
-    quoted.length === 1 && mask(words).text.trim().startsWith("\uE000") ? (quoted[0] ?? "") : unquote(dropEnd(words)),
-  );
+  return quoted.length === 1 && mask(words).text.trim().startsWith("\uE000")
+    ? (quoted[0] ?? "")
+    : unquote(dropEnd(words));
 }
 
 function kept(instruction: string): ReturnType<Intent> {
@@ -69,6 +68,11 @@ function kept(instruction: string): ReturnType<Intent> {
 }
 
 function greeted(instruction: string): ReturnType<Intent> {
-  if (/^\s*(?:thanks|thank you|thx)\b/i.test(instruction)) return say("You're welcome.");
+  if (/^\s*(?:thanks|thank you|thx|cheers)\b/i.test(instruction)) return say("You're welcome.");
+  if (/^\s*(?:ok(?:ay)?,?\s+)?(?:bye(?:[ -]bye)?|goodbye|see you(?: later| soon)?|good night)\W*$/i.test(instruction))
+    return say("Goodbye.");
+  if (/^\s*(?:hi|hello|hey)?[,!.\s]*how are you(?: doing)?(?: today)?\W*$/i.test(instruction))
+    return say("I am well, thank you.");
+  if (isReplyRule(instruction)) return say("All right.");
   return undefined;
 }

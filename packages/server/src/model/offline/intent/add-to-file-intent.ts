@@ -1,6 +1,8 @@
 import { hidePlace, PLACE, placeLast, readContent } from "../file-content.ts";
 import { editFile, readFile, writeFile } from "../file-tools.ts";
 import { firstVerb } from "../first-verb.ts";
+import { findLines, LINES, type LineRange } from "../line-range.ts";
+import { isMadeUp } from "../made-up.ts";
 import { mask, POLITE, unquote } from "../phrase.ts";
 import { changeLines, readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
@@ -22,6 +24,20 @@ const BESIDE = new RegExp(
   `\\s+(?:right\\s+)?(after|below|under|before|above)\\s+(?:the\\s+)?(?:line\\s+(\\d+)|(?:line\\s+|word\\s+|text\\s+)?(\\S+))(?=\\s+(?:in|of)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
   "i",
 );
+const AT_LINE = new RegExp(
+  `\\s+(?:at|as|on|in|into)\\s+(?:the\\s+)?(?:new\\s+)?(${LINES})(?=\\s+(?:in|of|to|into)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE}|[.!?]?$)`,
+  "i",
+);
+const BETWEEN = new RegExp(
+  `\\s+between\\s+(?:the\\s+)?(?:lines?\\s+)?(\\S+)\\s+and\\s+(?:the\\s+)?(?:line\\s+)?(\\S+)(?=\\s+(?:in|of)\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
+  "i",
+);
+/** What is left of "at line 2 of a.txt" once the line is told. */
+const OF_PLACE = new RegExp(
+  `(?<!\\b(?:end|bottom|top|beginning|start|front))\\s+of(?=\\s+(?:the\\s+)?(?:file\\s+)?${PLACE})`,
+  "i",
+);
+const ON_ITS_OWN = /\s+(?:on|as|in)\s+(?:a|its|an)\s+(?:new\s+|own\s+|separate\s+|extra\s+)+line\b/i;
 /** A file that is longer is left as it is. */
 export const MAX_LINES = 100_000;
 
@@ -36,7 +52,8 @@ export const addToFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   const addition = path === undefined ? undefined : readAddition(placeLast(instruction, path), path);
   if (path === undefined || !addition) return undefined;
-  if (addition.text === "") return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
+  if (addition.text === "" || isMadeUp(addition.text, instruction))
+    return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
   return add(path, addition, turn);
 };
 
@@ -56,7 +73,11 @@ function readAddition(instruction: string, path: string): Addition | undefined {
   const isPut = PUT.test(text) && [END, START, ANOTHER].some((form) => form.test(text));
   if (!isPut && (firstVerb(instruction) !== "add" || NEW_FILE.test(text))) return undefined;
   const order = text
+    .replace(ON_ITS_OWN, "")
+    .replace(BETWEEN, "")
+    .replace(AT_LINE, "")
     .replace(BESIDE, "")
+    .replace(OF_PLACE, " to")
     .replace(END, " to")
     .replace(START, " to")
     .replace(/\bto\s+to\b/i, "to");
@@ -70,6 +91,10 @@ function readAddition(instruction: string, path: string): Addition | undefined {
 
 function lineFinder(text: string, reveal: (part: string) => string): Addition["above"] {
   const [beside, where = "", number, neighbour = ""] = BESIDE.exec(text) ?? [];
+  const line = AT_LINE.exec(text)?.[1];
+  if (line !== undefined) return (lines) => placeOf(findLines(line), lines.length);
+  const [between, upper = "", lower = ""] = BETWEEN.exec(text) ?? [];
+  if (between !== undefined) return (lines) => gapOf(unquote(reveal(upper)), unquote(reveal(lower)), lines);
   const isFirst = START.test(text) || /\bprepend\b/i.test(text);
   return (lines) => {
     if (beside === undefined) return isFirst ? 0 : lines.length;
@@ -79,6 +104,21 @@ function lineFinder(text: string, reveal: (part: string) => string): Addition["a
         : lines.findIndex((_, index) => index + 1 === Number(number));
     return at === -1 || /before|above/i.test(where) ? at : at + 1;
   };
+}
+
+/** "as the last line" is below all that there are; so is the line that comes next. */
+function placeOf(range: LineRange | undefined, count: number): number {
+  if (range === undefined || range.first > count + 1) return -1;
+  return range.first < 0 ? count : range.first - 1;
+}
+
+function gapOf(upper: string, lower: string, lines: readonly string[]): number {
+  const isNamed = (line: string | undefined, name: string, at: number) =>
+    /^\d+$/.test(name) ? at + 1 === Number(name) : line?.includes(name);
+  const at = lines.findIndex(
+    (line, index) => isNamed(line, upper, index) && isNamed(lines[index + 1], lower, index + 1),
+  );
+  return at === -1 ? -1 : at + 1;
 }
 
 function addTo(path: string, { text, above }: Addition, result: ToolResult, turn: Turn): readonly Step[] {

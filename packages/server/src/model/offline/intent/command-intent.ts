@@ -1,8 +1,10 @@
+import { readList } from "../coerce-value.ts";
 import { fillObject } from "../fill-object.ts";
 import { findTool } from "../find-tool.ts";
 import type { OfflineTool } from "../offline-tool.ts";
 import { dropEnd, mask, POLITE, QUOTED, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
+import { readTimes } from "../times.ts";
 import type { Turn } from "../turn.ts";
 
 const SHELL = "(?:shell|bash|terminal|command line|console)";
@@ -11,10 +13,10 @@ const PROGRAM =
 const START = `^\\s*${POLITE}`;
 /** What a command stands after. Quoted parts are hidden from these. */
 const FORMS: readonly RegExp[] = [
-  `${START}(?:run|execute|issue|type|enter|try|start|launch)\\s+(?:(?:the|this|these|a|following|two|three)\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?\\s*(?:called|named)?([:\\s]\\s*)([\\s\\S]+)$`,
+  `${START}(?:run|execute|issue|type|enter|try|start|launch)\\s+(?:(?:the|this|these|a|following|two|three)\\s+)*(?:shell |bash |terminal |unix )?command(?:s| line)?(?:\\s+(?:one (?:after|by) (?:another|the other|one)|in (?:this )?(?:order|sequence|turn)))?\\s*(?:called|named)?([:\\s]\\s*)([\\s\\S]+)$`,
   `${START}(?:in|on|at|using|use|with)\\s+(?:(?:the|a|your)\\s+)*${SHELL}(?:\\s+tool)?,?(?:\\s*(?:to\\s+)?(?:run|execute|do|type))?([:\\s]\\s*)(?!to\\s)([\\s\\S]+)$`,
   `${START}(?:run|execute)(?:\\s+(?:this|these|the following))?(\\s*:\\s*)([\\s\\S]+)$`,
-  `${START}(?:run|execute|exec|start|launch)(?:\\s+(?:this|these|the following|both))?(\\s*)(${QUOTED}[\\s\\S]*)$`,
+  `${START}(?:run|execute|exec|start|launch)(?:\\s+(?:this|these|the following|both|an?|the)(?:\\s+(?:quick|simple|short))?)?(\\s*)(${QUOTED}[\\s\\S]*)$`,
   `${START}(?:what(?:'s| is| does)|show me|give me|get|print)\\s+(?:the\\s+(?:output|result)\\s+of\\s+)?()(${QUOTED})(?:\\s+(?:print|output|return|give|say|show))?$`,
   "^\\s*(\\$)\\s+([\\s\\S]+)$",
   // Without the word "command": programs, not things one runs in another sense.
@@ -31,7 +33,9 @@ const NEXT_PROGRAM = new RegExp(
 );
 /** What is said around a command and is no part of it. */
 const WISHES =
-  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|please|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
+  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|what(?:'s| is| was| does)\b[^|&;<>]*|please|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
+/** Signs of a shell between programs. */
+const OPERATED = new RegExp(`^\\s*(?:${PROGRAM}|cd\\b)[^|&;<>]*(?:\\||&&|;|>>?|<)\\s*\\S`);
 /** What nobody says but to have it run. */
 const BARE =
   /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
@@ -48,9 +52,17 @@ function scriptCommand(text: string): string | undefined {
   return path && `${named ?? INTERPRETERS[kind.toLowerCase()] ?? "node"} ${path}`;
 }
 
+/** "Run the following commands:" with one on each line of a list. */
+const LIST = new RegExp(
+  `^\\s*${POLITE}(?:run|execute|exec|do)\\b[^:\\n]*\\bcommands?\\b[^:\\n]*:\\s*\\n((?:\\s*(?:\\d+[.)]|[-*•])\\s+\\S[^\\n]*(?:\\n|$))+)\\s*$`,
+  "i",
+);
+
 /** Commands to run, with whichever tool runs commands here. */
 export const commandIntent: Intent = (instruction, turn) => {
   const { text, reveal } = mask(dropEnd(instruction));
+  const list = LIST.exec(text)?.[1];
+  if (list) return readList(list).flatMap((command) => run(unquote(reveal(command)), turn));
   const script = scriptCommand(text);
   if (script) return run(script, turn);
   const [, sign = "", said] = FORMS.map((form) => form.exec(text)).find((found) => found !== null) ?? [];
@@ -59,22 +71,32 @@ export const commandIntent: Intent = (instruction, turn) => {
   // A program's path may be quoted, with its arguments after it.
   if (quoted?.[1] && !/^\s+[-|&<>/.]/.test(quoted[2] ?? "")) {
     const commands = quoted[1].match(new RegExp(QUOTED, "g")) ?? [];
-    return [
-      ...commands.flatMap((command) => run(unquote(reveal(command)), turn)),
-      ...leftOver(reveal(quoted[2] ?? "")),
-    ];
+    const { order, times } = readTimes(quoted[2] ?? "");
+    const place = IN_FOLDER.exec(order);
+    const enter = enterFolder(place?.[1]);
+    const calls = commands.flatMap((command) => run(`${enter}${unquote(reveal(command))}`, turn));
+    const rest = place === null ? order : order.replace(IN_FOLDER, "");
+    return [...Array.from({ length: times }, () => calls).flat(), ...leftOver(reveal(rest))];
   }
   // After a colon or a prompt stands the command itself, whatever its words.
   if (/[:$]/.test(sign) && !/\bcommands\b/i.test(text)) return run(unquote(reveal(said)), turn);
-  const folder = IN_FOLDER.exec(said)?.[1];
-  const enter = folder && !/^(?:this|current|same|working|root)$/i.test(folder) ? `cd ${folder} && ` : "";
+  const enter = enterFolder(IN_FOLDER.exec(said)?.[1]);
   return said
     .replace(WISHES, "")
     .replace(WISHES, "")
+    .replace(FLAGS, (_, flags: string) => ` ${(flags.match(/-[^\s,]+/g) ?? []).join(" ")}`)
     .replace(IN_FOLDER, "")
     .split(NEXT_PROGRAM)
     .flatMap((command) => run(`${enter}${reveal(command).trim()}`, turn));
 };
+
+/** "ls with the flags -l and -a" */
+const FLAGS =
+  /\s+with\s+(?:the\s+)?(?:flags?|options?|switch(?:es)?|arguments?)\s+((?:-[^\s,]+(?:\s*,\s*|\s+and\s+|\s+|$))+)$/i;
+
+function enterFolder(folder: string | undefined): string {
+  return folder && !/^(?:this|current|same|working|root)$/i.test(folder) ? `cd ${quoteWord(folder)} && ` : "";
+}
 
 /** "what does "my notes.txt" say" asks for what is in it. */
 function asksForFile(text: string, reveal: (text: string) => string): boolean {
@@ -85,7 +107,9 @@ function asksForFile(text: string, reveal: (text: string) => string): boolean {
 
 /** A line as one would type it into a terminal. */
 export const bareCommandIntent: Intent = (instruction, turn) =>
-  BARE.test(instruction) && !instruction.trim().endsWith("?") ? runCommand(instruction.trim(), turn) : undefined;
+  (BARE.test(instruction) || OPERATED.test(mask(instruction).text)) && !instruction.trim().endsWith("?")
+    ? runCommand(instruction.trim(), turn)
+    : undefined;
 
 function leftOver(rest: string): Step[] {
   const unheard = rest

@@ -1,3 +1,4 @@
+import { readList } from "../coerce-value.ts";
 import { fillObject } from "../fill-object.ts";
 import { dropEnd, literal, unquote } from "../phrase.ts";
 import { callTool, type Intent, say } from "../step.ts";
@@ -6,24 +7,27 @@ import { type DelegateTool, findDelegateTool } from "../subagents.ts";
 const NAME = "[\"'`@]?([\\w-]+)[\"'`]?";
 const AGENT = "(?:\\s+(?:sub-?agent|agent))?";
 const TO = new RegExp(
-  `\\b(?:delegate|hand(?: over| off)?|pass|assign|give|forward|send|outsource)\\b([\\s\\S]*?)\\s*\\bto\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?${NAME}${AGENT}(?:\\s*[:,–—-]\\s*|\\s+(?:to|the task of|the task to|and (?:ask|tell) it to|that it should)\\s+|\\s*)([\\s\\S]*)$`,
+  `\\b(?:delegate|hand(?: over| off)?|pass|assign|give|forward|send|outsource)\\b([\\s\\S]*?)\\s*\\bto\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?(?:named\\s+|called\\s+)?${NAME}${AGENT}(?:\\s*[:,–—-]\\s*|\\s+(?:to|the task of|the task to|and (?:ask|tell) it to|that it should)\\s+|\\s*)([\\s\\S]*)$`,
   "i",
 );
 const askOf = (names: readonly string[]) =>
   new RegExp(
-    `\\b(?:ask|have|let|get|tell|use|instruct|via|call|start|launch|spawn)\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?["'\`@]?(${names.map(literal).join("|")})["'\`]?${AGENT}\\s*(?:[:,]\\s*|\\s+)(?:to\\s+|for\\s+)?([\\s\\S]+)$`,
+    `\\b(?:ask|have|let|get|tell|use|instruct|via|call|start|launch|spawn|want|need|(?:task|job|work)\\s+for|(?:can|could|would|will|should)(?=\\s+(?:the\\s+|your\\s+)?(?:sub-?agent\\s+|agent\\s+)?["'\`@]?(?:${names.map(literal).join("|")})\\b))\\s+(?:the\\s+|your\\s+|a\\s+)?(?:sub-?agent\\s+|agent\\s+)?["'\`@]?(${names.map(literal).join("|")})["'\`]?${AGENT}\\s*(?:[:,]\\s*|\\s+)(?:to\\s+|for\\s+)?([\\s\\S]+)$`,
     "i",
   );
 
 /** "researcher: find the license", "@researcher find the license". */
-const CALLED = /^\s*(?:([\w-]+)\s*[:,]|@([\w-]+)[:,]?)\s+([\s\S]+)$/;
+const CALLED =
+  /^\s*(?:(?:hey|hi|hello|ok|dear)[,!]?\s+)?(?:([\w-]+)\s*[:,]|@([\w-]+)[:,]?)\s+(?:(?:can|could|would|will) you\s+(?:please\s+)?)?([\s\S]+)$/i;
 /** To any of them. */
 const ANYONE =
-  /\b(?:(?:use|ask|have|let|get|start|launch|spawn)\s+(?:an?|one of (?:the|your)|some|another)\s+(?:sub-?agents?|agents?|helper)(?:\s+to|\s+and have it|:)?|delegate(?:\s+this)?\s*:)\s+([\s\S]+)$/i;
+  /\b(?:(?:use|ask|have|let|get|start|launch|spawn)\s+(?:an?\s+|one of (?:the|your)\s+|some\s*|another\s+)(?:sub-?agents?|agents?|helper|body|one)(?:\s+to|\s+and have it|:)?|delegate(?:\s+this)?\s*:)\s+([\s\S]+)$/i;
 
 /** Work for a subagent that is named. */
 export const delegateIntent: Intent = (instruction, turn) => {
   const delegate = findDelegateTool(turn);
+  const several = delegate && readSeveral(instruction, delegate.known);
+  if (several) return several.flatMap((order) => delegateIntent(order, turn) ?? []);
   const wanted = readDelegation(instruction, delegate);
   if (!wanted) return undefined;
   if (!delegate) return say(`I can't delegate to "${wanted.who}": I have no subagents here.`);
@@ -31,6 +35,22 @@ export const delegateIntent: Intent = (instruction, turn) => {
   const args = { [delegate.who]: who, [delegate.what]: wanted.what };
   return callTool(delegate.tool, fillObject(delegate.tool.schema, "", "", turn, args));
 };
+
+/** "ask bob and ann to list the files", "delegate this to bob and that to ann": an order for each of them. */
+function readSeveral(instruction: string, known: readonly string[]): string[] | undefined {
+  if (known.length < 2) return undefined;
+  const name = `(?:the\\s+|your\\s+)?(?:${known.map(literal).join("|")})${AGENT}`;
+  const all = new RegExp(
+    `\\b(?:ask|have|let|get|tell|use|want)\\s+(?:both\\s+)?(${name}(?:\\s*,\\s*${name})*\\s*,?\\s+and\\s+${name})\\s+(?:both\\s+)?(?:to\\s+)?([\\s\\S]+)$`,
+    "i",
+  ).exec(instruction);
+  if (all) return readList(all[1] ?? "").map((who) => `Ask ${who.replace(/^(?:the|your)\s+/i, "")} to ${all[2]}`);
+  const each = new RegExp(
+    `^(.*\\bdelegate\\s+\\S.*?\\bto\\s+${name})\\s*,?\\s+and\\s+(\\S.*?\\bto\\s+${name})[.!]?$`,
+    "i",
+  ).exec(instruction);
+  return each?.[1] && each[2] ? [each[1], `Delegate ${each[2]}`] : undefined;
+}
 
 interface Delegation {
   readonly who: string;
@@ -57,5 +77,9 @@ function toAnyone(instruction: string, known: readonly string[]): Delegation | u
 }
 
 function clean(task: string): string {
-  return unquote(dropEnd(task.replace(/^[\s,:]+|^(?:this|the following|the task(?: of)?|it)\b[\s:]*/i, "")));
+  return unquote(
+    dropEnd(
+      task.replace(/^[\s,:]+|^on\s+(?:it|this)\b[\s:]*|^(?:this|the following|the task(?: of)?|it)\b[\s:]*/i, ""),
+    ),
+  );
 }

@@ -4,12 +4,20 @@ import { mask } from "../phrase.ts";
 import { type Intent, say } from "../step.ts";
 import { findPath } from "../workspace-path.ts";
 import { quoteWord, runCommand } from "./command-intent.ts";
+import { isEmptied } from "./write-file-intent.ts";
 
-const FOLDER = /^\W*(?:please\s+)?\S+\s+(?:the\s+|my\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i;
-/** "the first line of notes.txt" is not notes.txt. */
+const VERB = /\b(?:delet(?:e|ing)|remov(?:e|ing)|eras(?:e|ing)|get(?:ting)? rid of|trash)\b/i;
+const FOLDER = /^\W*\S+\s+(?:the\s+|my\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i;
+/** "the first line of notes.txt" is not notes.txt, and neither is "notes.txt's first line". */
 const PART_OF = /(?<!\brid)\s(?:of|from|in|out of)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
-/** "all txt files in src/" is not src/. */
-const SOME_OF = /\b(?:all|every|any|each|everything|files)\b.*\b(?:in|from|under|inside|of)\b/i;
+const PART_FOLLOWS = /^["'`”]?['’]s?\s+\p{L}/u;
+/** "all files except notes.txt" is everything but notes.txt, and "all txt files in src/" is not src/. */
+const SOME_OF =
+  /\b(?:all|every|any|each|everything|anything|except|besides|apart from|other than|instead of|but|or)\b/i;
+/** "all three files: a.txt" goes on to name them. */
+const NAMED_ALL =
+  /\b(?:all|both)\s+(?:of\s+)?(?:(?:the|these|my)\s+)?(?:\w+\s+)?files?\s*:?\s*(?:named\s+|called\s+)?["'`]?$/i;
+const IT = /\b(?:it|that file|this file|the file)\b/i;
 
 const CONDITION = /\b(?:unless|if|only\s+(?:after|when|once))\b/i;
 const NO_CONDITION =
@@ -22,14 +30,25 @@ function isUnderCondition(instruction: string, path: string): boolean {
 
 export const deleteFileIntent: Intent = (instruction, turn) => {
   if (firstVerb(instruction) !== "delete") return undefined;
-  const path = findPath(instruction) ?? FOLDER.exec(instruction)?.[1];
+  const at = VERB.exec(instruction)?.index ?? 0;
+  const order = instruction.slice(at);
+  // "Keep a.txt and delete b.txt": what stands before the verb is not what is to go, unless it is taken up again.
+  const named = findPath(order) ?? FOLDER.exec(order)?.[1];
+  const path = named ?? (IT.test(order) ? findPath(instruction.slice(0, at)) : undefined);
   if (path === undefined) return undefined;
-  if (path.endsWith("/") && SOME_OF.test(instruction)) return say("I deleted nothing: name each file that is to go.");
-  if (PART_OF.test(instruction.slice(0, instruction.indexOf(path)))) return undefined;
-  if (isUnderCondition(instruction, path)) return say(`I deleted nothing: I can't tell whether ${path} is to go.`);
+  const [before = "", ...after] = order.split(path);
+  if (named !== undefined && isEmptied(before)) return undefined;
+  if (isOneOfSome(before, after.join(path))) return say("I deleted nothing: name each file that is to go.");
+  if (named !== undefined && (PART_OF.test(before) || PART_FOLLOWS.test(after.join(path))))
+    return say(`I deleted nothing: I can't tell which part of ${path} is to go.`);
+  if (isUnderCondition(order, path)) return say(`I deleted nothing: I can't tell whether ${path} is to go.`);
   return (
     deleteFile(path, turn) ??
     runCommand(`rm ${quoteWord(path)}`, turn) ??
     say(`I can't delete ${path}: no tool here does that.`)
   );
 };
+
+function isOneOfSome(before: string, after: string): boolean {
+  return SOME_OF.test(mask(before).text.replace(NAMED_ALL, "")) || /\bor\b/i.test(mask(after).text);
+}

@@ -13,16 +13,23 @@ const FORMS: readonly RegExp[] = [
 const AND_ANOTHER = /^([\s\S]+?),?\s+and\s+(?:replace\s+|change\s+)?([\s\S]+?)\s+(?:to|into|with|by)\s+([\s\S]+)$/i;
 /** To be replaced as a whole: that is a file to write. */
 const WHOLE = /^(?:whole\s+|entire\s+)?(?:contents?|text|everything|lines|file|it)$/i;
+/** "every file apart from notes.txt" */
+const OTHERS = /^(?:\w+\s+)?files?\b|\b(?:apart|aside|except|but)\b/i;
 /** What stands before the path in "remove the line hello from notes.txt". */
 const REMOVAL =
   /\b(?:remove|delete|erase|cut|take)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?<line>line\s+|(?=(?:first|last)\s+line\b))(?:saying\s+|containing\s+|with\s+)?|(?:occurrences?\s+of\s+|words?\s+|text\s+)*)(?<text>\S[\s\S]*?)\s+(?:from|out of|in|of)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
 const EVERYWHERE = /\b(?:all|every|each|everywhere|throughout)\b/i;
 
+/** "in all files" */
+const ANYWHERE =
+  /\b(?:replace|substitute|change)\b[\s\S]+\b(?:with|by|to|for)\b[\s\S]+\b(?:in|across|throughout)\s+(?:all|every|each|the\s+(?:whole|entire))\b(?:\s+(?:of\s+)?(?:the|my|these)\b)?\s+(?:\w+\s+)?(?:files?|code(?:base)?|project|repo(?:sitory)?|workspace|folder|directory)\b/i;
+
 export const editFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
+  if (ANYWHERE.test(mask(instruction).text)) return say("I changed nothing: I edit one file at a time. Name it.");
   if (path === undefined) return undefined;
   const removal = readRemoval(instruction, path);
-  if (removal && WHOLE.test(removal.text)) return undefined;
+  if (removal && (WHOLE.test(removal.text) || OTHERS.test(removal.text))) return undefined;
   if (removal?.isLine) return removeLine(path, removal.text, turn);
   const changes = removal ? [{ before: removal.text, after: "" }] : readChanges(instruction, path);
   const everywhere = EVERYWHERE.test(instruction);
@@ -49,12 +56,14 @@ function readChanges(instruction: string, path: string): Change[] | undefined {
 }
 
 // "in a.txt" may stand before or after what is to be changed, and is part of neither.
-function withoutPlace(instruction: string, path: string): string {
+export function withoutPlace(instruction: string, path: string): string {
   const file = `["'\`]?${literal(path)}["'\`]?`;
+  const named = `(?:the\\s+)?(?:file\\s+)?${file}\\s*[,:]?\\s*`;
   return instruction
     .replace(
       new RegExp(
-        `[,:]?\\s*\\b(?:in|inside|within|of|edit|open|modify|change|update)\\s+(?:the\\s+)?(?:file\\s+)?${file}\\s*[,:]?\\s*(?:and\\s+|by\\s+|to\\s+|so that\\s+)?`,
+        // An "and" goes with "edit a.txt and replace", and stays where another pair follows it.
+        `[,:]?\\s*\\b(?:(?:edit|open|modify|change|update)\\s+${named}(?:and\\s+|by\\s+|to\\s+|so that\\s+)?|(?:in|inside|within|of|from)\\s+${named}(?:by\\s+|so that\\s+|(?=to\\s))?)`,
         "i",
       ),
       " ",

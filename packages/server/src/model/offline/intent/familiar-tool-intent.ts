@@ -1,10 +1,11 @@
-import { fillArguments } from "../fill-arguments.ts";
+import { NUMBER } from "../coerce-value.ts";
 import { findTool } from "../find-tool.ts";
 import { asksAbout } from "../negation.ts";
 import { type OfflineTool, requiredNames, wordsOf } from "../offline-tool.ts";
 import { POLITE } from "../phrase.ts";
-import { callTool, type Intent, type Step } from "../step.ts";
+import type { Intent, Step } from "../step.ts";
 import type { Turn } from "../turn.ts";
+import { callOrAsk } from "./call-or-ask.ts";
 
 /** Words in names that say how rather than what: they don't tell one tool from another. */
 const VAGUE = new Set(
@@ -24,10 +25,25 @@ export const familiarToolIntent: Intent = (instruction, turn) => {
   const opener = PAGE.test(instruction)
     ? turn.tools.find(({ schema }) => requiredNames(schema).includes("url"))
     : undefined;
-  const meant = opener ?? turn.tools.find((tool) => tool !== todos && isMeant(tool, said));
-  if (meant) return callTool(meant, fillArguments(meant, about(instruction, meant), turn));
+  const isTold = STATEMENT.test(instruction) || PAST.test(instruction);
+  const mayAct = !QUESTION.test(instruction);
+  const isPossible = (tool: OfflineTool) => tool !== todos && (mayAct || !isActing(tool));
+  const meant = opener ?? (isTold ? undefined : turn.tools.find((tool) => isPossible(tool) && isMeant(tool, said)));
+  if (meant) return callOrAsk(meant, about(instruction, meant), turn);
   return orderedByVerb(instruction, turn);
 };
+
+/** "The user said so" tells something, and asks for no user; neither does a question about what was. */
+const PAST = /^\s*(?:has|have|had|did|was|were)\b/i;
+const STATEMENT =
+  /^\s*(?:the|an?|my|our|your|his|her|their|this|that|these|those|some)\s+[\p{L}' -]{1,40}?\s(?:said|says|say|is|are|was|were|has|have|had|wants?|wanted|asked|told|did|does|must|should|will|can|can't|won't)\b/iu;
+const QUESTION = /^\s*(?:do|does|did|have|has|had|is|are|was|were|am|who|when|what|which|why|where)\b/i;
+const ACTS =
+  /^(?:remember|forget|save|store|write|create|make|add|send|post|delete|remove|update|edit|set|put|book|order|buy|pay|run|execute|publish|deploy|move|rename|copy|cancel|close|start|stop|kill|clear|reset)$/;
+
+function isActing({ words }: OfflineTool): boolean {
+  return ACTS.test(words[0] ?? "");
+}
 
 const ORDER = new RegExp(`^\\s*${POLITE}(\\p{L}{4,})\\s+(?=\\S)`, "iu");
 
@@ -41,11 +57,14 @@ function orderedByVerb(instruction: string, turn: Turn): readonly Step[] | undef
     return undefined;
   const [tool, ...others] = turn.tools.filter(({ words }) => words.length > 1 && words[0] === verb.toLowerCase());
   if (!tool || others.length > 0) return undefined;
-  return callTool(tool, fillArguments(tool, `${tool.name} ${instruction.slice(order.length)}`, turn));
+  return callOrAsk(tool, `${tool.name} ${instruction.slice(order.length)}`, turn);
 }
 
-function isMeant({ words, schema }: OfflineTool, said: ReadonlySet<string>): boolean {
+function isMeant(tool: OfflineTool, said: ReadonlySet<string>): boolean {
+  const { words, schema } = tool;
   if ("subagent_type" in (schema.properties ?? {})) return false;
+  // Who speaks of a user does not ask to have one deleted.
+  if (isActing(tool) && !said.has(stem(words[0] ?? ""))) return false;
   const telling = words.filter((word) => word.length > 2 && !VAGUE.has(word));
   return telling.length > 0 && telling.every((word) => said.has(stem(word)));
 }
@@ -59,6 +78,9 @@ function about(instruction: string, { name, words }: OfflineTool): string {
     .replace(/^\w*/, "")
     .replace(/^\s*(?:like|today|now|currently|forecast)\b/i, "")
     .replace(/^\s+(?:in|at|for|of|from|on|to|about|with|between)\s+(?:the\s+)?/i, " ");
+  // "roll 3 dice": the number stands before the thing.
+  const count = new RegExp(`\\b(?:${NUMBER})\\s+(?=${words.at(-1)})`, "i").exec(instruction)?.[0];
+  if (count !== undefined) return `${name} ${count}${words.at(-1)} ${after}`;
   return /[\p{L}\p{N}]/u.test(after) ? `${name} ${after}` : instruction;
 }
 

@@ -8,7 +8,7 @@ import { runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:list|show|display|print|enumerate|give me|tell me|name|see|get)\b.*\b(?:files?|folders?|director(?:y|ies)|contents?|entries|everything)\b.*\b(?:in|of|inside|under|at|here|there|from|director|folder|workspace|project|root)\b/i,
-  /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b(?:\s+(?:and|or)\s+(?:files|folders|director(?:y|ies)))?(?:\s+(?:tree|please|pls))?\s*[.!?]*$/i,
+  /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b(?:\s+(?:and|or)\s+(?:files|folders|director(?:y|ies)))?(?:,?\s+(?:tree|please|pls))?\s*[.!?]*$/i,
   /^\W*(?:please\s+)?(?:list|show)\s+(?:me\s+)?everything\s*[.!]*$|\b(?:count|how many)\s+(?:the\s+)?files\b/i,
   /\b(?:what|which)\b.*\bfiles?\b.*\b(?:here|there|exist|have|in|are)\b/i,
   /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+|[\w.-]+\s+)?(?:directory|folder|workspace|project)\b/i,

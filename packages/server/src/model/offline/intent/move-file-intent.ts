@@ -11,12 +11,15 @@ const FORM = new RegExp(
   "iu",
 );
 
+const PRONOUN = /^(?:it|that|this|them|one|file)$/i;
+
 /** A file that is to have another name, or to be in another place as well. "Rename x to y in a.txt" is an edit. */
 export const moveFileIntent: Intent = (instruction, turn) => {
   const { text, reveal } = mask(instruction.trim());
   const [, verb = "", from = "", to = ""] = FORM.exec(text) ?? [];
   const sources = from.split(/\s*,\s*(?:and\s+)?|\s+and\s+/).map((name) => unquote(reveal(name)));
   const target = unquote(reveal(to)).replace(/\.$/, "");
+  if (PRONOUN.test(from)) return say(`I can't tell which file to ${verb.toLowerCase()}: name it.`);
   if (!target || !sources.every((source) => /[./]/.test(source + target))) return undefined;
   const program = /copy|duplicate/i.test(verb) ? "cp" : "mv";
   const command = [program, ...sources.map(quoteWord), quoteWord(target)].join(" ");

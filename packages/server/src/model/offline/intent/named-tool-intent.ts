@@ -1,10 +1,9 @@
 import { eachFile } from "../each-file.ts";
-import { fillArguments } from "../fill-arguments.ts";
 import { type OfflineTool, requiredNames } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
-import { isLastWord, mentionOf, restOf } from "../rest-of.ts";
-import { callTool, type Intent, type Step, say } from "../step.ts";
-import type { Turn } from "../turn.ts";
+import { isLastWord, mentionOf } from "../rest-of.ts";
+import { type Intent, say } from "../step.ts";
+import { callOrAsk } from "./call-or-ask.ts";
 
 const USE = "(?:use|using|call|calling|run|invoke|execute|try|trigger|apply|via|through|employ|start|with)";
 const BEFORE = new RegExp(`\\b${USE}\\s+(?:the\\s+|your\\s+|my\\s+|a\\s+|tool\\s+|function\\s+)*["'\`]?$`, "i");
@@ -15,14 +14,17 @@ const PLACE = /path|dir|folder/i;
 const UNKNOWN: readonly RegExp[] = [
   /\b(?:tool|function)\s+(?:called|named)\s+["'`]?([\w.-]+)/i,
   /\b(?:use|call|invoke|run|try)\s+(?:the\s+|your\s+)?["'`]?([\w.-]+)["'`]?\s+(?:tool|function)\b/i,
+  /\b(?:use|call|invoke|try)\s+(?:the\s+|your\s+)?(?:tool|function)\s+["'`]?([\w.-]+)/i,
   /\b(?:use|call|invoke|try)\s+(?:the\s+|your\s+)?["'`]?([a-z0-9]+(?:_[a-z0-9]+)+)\b(?![./])/i,
 ];
 
 /** A tool that is asked for by its name, whatever it is called. */
 export const namedToolIntent: Intent = (instruction, turn) => {
+  const several = severalNamed(instruction, turn.tools);
+  if (several) return several.tools.flatMap((tool) => callOrAsk(tool, `Use ${tool.name} ${several.after}`, turn));
   const named = askedFor(instruction, turn.tools);
   if (named) {
-    const call: Intent = (part) => callNamed(named, part, turn);
+    const call: Intent = (part) => callOrAsk(named, part, turn);
     const isOfFiles = requiredNames(named.schema).some((name) => PLACE.test(name));
     return (isOfFiles ? eachFile(call) : call)(instruction, turn);
   }
@@ -33,22 +35,32 @@ export const namedToolIntent: Intent = (instruction, turn) => {
   return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
 };
 
-/** What a tool needs and was not told is asked for: a made-up value could do anything. */
-function callNamed(tool: OfflineTool, instruction: string, turn: Turn): Step[] {
-  const args = fillArguments(tool, instruction, turn);
-  const needed = requiredNames(tool.schema);
-  const places = needed.filter((name) => PLACE.test(name));
-  const values = needed.filter((name) => !PLACE.test(name));
-  const isOnlyNamed = restOf(instruction, tool) === "" && !mask(instruction).text.includes("\uE000");
-  const lacking = [...places.filter((name) => args[name] === ""), ...(isOnlyNamed ? values : [])];
-  if (lacking.length === 0) return callTool(tool, args);
-  const example = lacking.map((name) => `${name}=…`).join(", ");
-  return say(`${tool.name} needs ${lacking.join(" and ")}. Say for example: Use ${tool.name} with ${example}`);
-}
-
 export function listTools(tools: readonly OfflineTool[]): string {
   if (tools.length === 0) return "I have no tools here.";
   return `My tools are: ${tools.map(({ name }) => name).join(", ")}.`;
+}
+
+const BETWEEN = /^["'`]?(?:\s+tools?)?\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(?:the\s+|your\s+)?["'`]?$/i;
+const BOTH = new RegExp(`\\b${USE}\\s+(?:(?:both|all|the|your|my|tools)\\s+)*["'\`]?$`, "i");
+
+/** "Use ping and add": names one after the other, with nothing but an "and" between them. */
+function severalNamed(instruction: string, tools: readonly OfflineTool[]) {
+  const mentions = tools
+    .flatMap((tool) => ({
+      tool,
+      at: instruction.indexOf(tool.name),
+      end: instruction.indexOf(tool.name) + tool.name.length,
+    }))
+    .filter(({ at, end }) => at !== -1 && !/[\w-]/.test(`${instruction[at - 1] ?? ""}${instruction[end] ?? ""}`))
+    .sort((a, b) => a.at - b.at);
+  const [first, ...others] = mentions;
+  if (!first || others.length === 0 || !BOTH.test(instruction.slice(0, first.at))) return undefined;
+  const joined = others.every(({ at }, index) => BETWEEN.test(instruction.slice(mentions[index]?.end, at)));
+  if (!joined) return undefined;
+  return {
+    tools: mentions.map(({ tool }) => tool),
+    after: instruction.slice(mentions.at(-1)?.end).replace(/^["'`]/, ""),
+  };
 }
 
 function askedFor(instruction: string, tools: readonly OfflineTool[]): OfflineTool | undefined {
@@ -76,7 +88,7 @@ function isAskedFor(instruction: string, tool: OfflineTool): boolean {
 export const leadingToolIntent: Intent = (instruction, turn) => {
   if (isQuestion(instruction)) return undefined;
   const tool = longest(turn.tools.filter((candidate) => isLeading(instruction, candidate)));
-  return tool && callNamed(tool, instruction, turn);
+  return tool && callOrAsk(tool, instruction, turn);
 };
 
 function isLeading(instruction: string, tool: OfflineTool): boolean {

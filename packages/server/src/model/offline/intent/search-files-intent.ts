@@ -1,6 +1,6 @@
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
-import { unquote } from "../phrase.ts";
+import { POLITE, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
@@ -45,12 +45,20 @@ const EXISTS: readonly RegExp[] = [
   `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
 ].map((form) => new RegExp(form, "i"));
 
+const EVERYWHERE = /\b(?:find|search(?: for)?|look for)\s+([\s\S]+?)\s+(?:everywhere|in here)\s*[.!?]?$/i;
+
 /** "in the src folder" names a place as "in src/" does; "in this folder" does not. */
 const IN_FOLDER =
   /\b(in|inside|within)\s+(?:the\s+)?(?!(?:this|that|the|current|same|my|your|whole|entire|root|workspace|project|working)\b)["'`]?([\w@.-]+)["'`]?\s+(?:folder|directory)\b/i;
 /** Text in files of a kind: "find TODO in *.js files". */
 const IN_KIND =
   /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?!files?\b)(\S[\s\S]*?)\s+(?:in|inside|within|across)\s+(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:\*?\.)?(\w+)\s+files?\b/i;
+
+/** "find the license": a single thing that nothing else is told of. */
+const ONE_WORD = new RegExp(
+  `^\\s*${POLITE}(?:find|locate|look for)\\s+(?:out\\s+)?(?:the\\s+|our\\s+|any\\s+)?(?!(?:me|it|that|this|them|out|something|files?|one)\\b)([\\p{L}\\p{N}_-]{3,})\\s*[.!?]?$`,
+  "iu",
+);
 
 /** Text in files, or files by a pattern of their names. */
 export const searchFilesIntent: Intent = (said, turn) => {
@@ -61,7 +69,19 @@ export const searchFilesIntent: Intent = (said, turn) => {
   const pattern = namePattern(instruction);
   if (glob && pattern) return callTool(glob, fillArguments(glob, `${glob.name} pattern="${pattern}"`, turn));
   const grep = findTool(turn.tools, "grep");
-  const words = [WHERE, IN_PATH, IN_FILES, SEARCH_FOR, WHICH, FILES_WITH, OCCURRENCES, USED, ANY_LEFT]
+  const words = [
+    WHERE,
+    IN_PATH,
+    IN_FILES,
+    SEARCH_FOR,
+    WHICH,
+    FILES_WITH,
+    OCCURRENCES,
+    USED,
+    ANY_LEFT,
+    ONE_WORD,
+    EVERYWHERE,
+  ]
     .flatMap((form) => form.exec(instruction)?.slice(1) ?? [])
     .find((found) => found !== undefined)
     // A word that is a verb as well ("print") would be taken for what to do.

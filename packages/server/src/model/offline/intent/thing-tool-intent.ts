@@ -1,7 +1,8 @@
-import { fillArguments } from "../fill-arguments.ts";
 import { type OfflineTool, wordsOf } from "../offline-tool.ts";
-import { mask, POLITE } from "../phrase.ts";
-import { callTool, type Intent } from "../step.ts";
+import { literal, mask, POLITE } from "../phrase.ts";
+import { type Intent, say } from "../step.ts";
+import { findPath } from "../workspace-path.ts";
+import { callOrAsk } from "./call-or-ask.ts";
 
 /** What tools do with things, in the words of their names and of people. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
@@ -25,10 +26,22 @@ export const thingToolIntent: Intent = (instruction, turn) => {
   const tools = ofThing.filter((tool) => kinds.some((kind) => does(tool, kind)));
   // "Show me the artifacts" is a list, "show me the artifact" is one.
   const tool = tools.find((each) => isPlural(each, said) === isPlural(each, each.words)) ?? tools[0];
-  if (!tool || ofThing.length > 1) return tool && callTool(tool, fillArguments(tool, instruction, turn));
+  const [known] = ofThing;
+  if (!tool && known && isNamed(instruction, known) && kinds.length > 0) {
+    const names = ofThing.map(({ name }) => name).join(", ");
+    return say(`I did nothing: no tool here does that with the ${thingOf(known)}. There are: ${names}.`);
+  }
+  if (!tool || ofThing.length > 1) return tool && callOrAsk(tool, instruction, turn);
   const about = afterObject(tool, text);
-  return about === undefined ? undefined : callTool(tool, fillArguments(tool, `${tool.name} ${reveal(about)}`, turn));
+  return about === undefined ? undefined : callOrAsk(tool, `${tool.name} ${reveal(about)}`, turn);
 };
+
+/** "the artifact plan.md" is no file of that name. */
+function isNamed(instruction: string, tool: OfflineTool): boolean {
+  const path = findPath(instruction);
+  if (path === undefined) return false;
+  return new RegExp(`\\b${thingOf(tool)}\\s+(?:named\\s+|called\\s+)?["'\`“]?${literal(path)}`, "i").test(instruction);
+}
 
 function kindsOf(text: string, said: readonly string[]): string[] {
   const verb = said.find((word) => Object.values(VERBS).some((words) => words.includes(word)));

@@ -1,16 +1,22 @@
 import { numbersIn, readList } from "../coerce-value.ts";
 import { findTool } from "../find-tool.ts";
 import type { OfflineTool } from "../offline-tool.ts";
-import { jsonObjects, quotedParts } from "../phrase.ts";
+import { jsonObjects, mask, quotedParts } from "../phrase.ts";
 import { withReferent } from "../split-instructions.ts";
 import { type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 
-const ASKED = /\b(?:to-?dos|to-?do[- ]list|task list|check ?list|plan)\b|\bwrite_todos\b/i;
+const ASKED = /\b(?:to-?dos|to[- ]?do[- ]list|task list|check ?list|plan)\b|\bwrite_todos\b/i;
 const MAKE = /\b(?:make|write|create|start|set up|draw up|prepare|use|plan|build|keep|begin with)\b/i;
 const WORK =
   /\b(?:work|carry|execute|complete|do|finish|go through|process|tick|check)\b[\s\S]{0,30}\b(?:off|through|it|them|each|all|out|one by one|step by step|steps?|items?)\b/i;
 const MAX_ITEMS = 20;
+/** "a plan to list the files and read a.txt, then carry it out" */
+const PLAN_TO =
+  /\b(?:plan|to[- ]?do[- ]list|task list|check ?list)\s+to\s+([\s\S]+?)(?:[.,;]?\s+(?:(?:and|then)\s+)+(?:execute|carry|work|do|complete|follow|tick|go)\b[\s\S]*)?[.!]?$/i;
+/** "a todo list with wash, dry and fold" */
+const WITH =
+  /\b(?:with|of|containing)\s+(?:the\s+)?(?:items?\s+|steps?\s+|tasks?\s+|entries\s+)?((?!(?:\w+\s+)?(?:steps?|items?|tasks?|things?|entries)\b)[^.:;]+?,[^.:;]+?)(?:[.,;]?\s+(?:(?:and|then)\s+)+(?:execute|carry|work|do|complete|finish|tick|go)\b[\s\S]*)?[.!]?$/i;
 
 type Status = "pending" | "in_progress" | "completed";
 
@@ -28,17 +34,17 @@ export function todoSteps(
     jsonObjects(request).length > 0 ||
     !ASKED.test(request.replace(/\b(?:named|called)\s+\S+/gi, "")) ||
     !MAKE.test(request) ||
-    /\bfile\b|\w\.\w{1,4}\b/i.test(request.split(":")[0] ?? "")
+    (!PLAN_TO.test(request) && /\bfile\b|\w\.\w{1,4}\b/i.test(mask(request).text.split(":")[0] ?? ""))
   )
     return undefined;
   const items = readItems(request);
-  if (items.length === 0) return undefined;
+  if (items.length === 0 || items.length > MAX_ITEMS) return say(`I write todo lists of 1 to ${MAX_ITEMS} steps.`);
   const tool = findTool(turn.tools, "todos");
   if (!tool)
     return say(
       `I have no tool for a todo list; the plan would be:\n${items.map((item, at) => `${at + 1}. ${item}`).join("\n")}`,
     );
-  if (!WORK.test(request)) return [write(tool, items, () => "pending")];
+  if (!WORK.test(request.replace(/\bto[- ]do\b/gi, "todo"))) return [write(tool, items, () => "pending")];
   const worked = items.flatMap((item, current) => [
     write(tool, items, (at) => (at < current ? "completed" : at === current ? "in_progress" : "pending")),
     ...stepsOf(withReferent(item, items.slice(0, current))),
@@ -64,13 +70,20 @@ function readItems(request: string): string[] {
     .replace(/[.;,]?\s*(?:(?:and|then)\s+)+(?:work|carry|do|complete|finish|execute|go)\b[\s\S]*$/i, "");
   const named = ASKED.test(head) && after.trim() !== "" ? listed(after) : [];
   if (named.length > 0) return named.slice(0, MAX_ITEMS);
-  const count = Math.min(Math.max(numbersIn(head)[0] ?? 3, 1), MAX_ITEMS);
+  const spoken = (PLAN_TO.exec(request) ?? WITH.exec(request))?.[1];
+  if (spoken) return listed(spoken.replace(/\s*,?\s+then\s+/gi, ", ")).slice(0, MAX_ITEMS);
+  const count = numbersIn(head)[0] ?? 3;
   return Array.from({ length: count }, (_, at) => `Step ${at + 1}`);
+}
+
+/** A box before an item is how lists are drawn. */
+function readItemsOf(text: string): string[] {
+  return readList(text).map((item) => item.replace(/^\[[ xX]?\]\s*/, ""));
 }
 
 function listed(text: string): string[] {
   const sentences = text.split(/\.\s+(?=\p{Lu})/u);
-  return readList(
+  return readItemsOf(
     sentences.length > 1 && /\b(?:work|do|go)\b/i.test(sentences.at(-1) ?? "")
       ? sentences.slice(0, -1).join(". ")
       : text,

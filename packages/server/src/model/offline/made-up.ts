@@ -1,0 +1,18 @@
+import { NUMBER } from "./coerce-value.ts";
+import { quotedParts } from "./phrase.ts";
+
+/** What somebody would have to think of or look up; its words are not its text. */
+const TO_BE_MADE_UP = new RegExp(
+  "^(?:its|their|the)\\s+contents?$" +
+    "|^(?:an?|some|the)\\s+(?:\\w+\\s+){0,2}(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation|output of|result of|heading|header|section|chapter|docstring)\\b" +
+    "|^(?:my|your|our|his|her|their)\\s+(?:own\\s+|full\\s+|first\\s+|last\\s+)?(?:name|address|age|birthday|favou?rite\\b.*)$" +
+    "|^(?:today['’]s|the\\s+(?:current|present))\\s+(?:date|time|day|year)\\b|^the\\s+(?:date|time)(?:\\s+of\\s+today)?$" +
+    "|^(?:some|random|any|dummy|placeholder)\\s+(?:random\\s+)?(?:text|words?|contents?|data|lines|numbers?|stuff)$" +
+    `|^(?:a few|several|some|${NUMBER})\\s+(?:lines|words|paragraphs|sentences)(?:\\s*$|\\s*:|\\s+(?:of|about)\\b)`,
+  "i",
+);
+
+/** Whether a text only describes what is meant. What was put in quotes is meant as it stands. */
+export function isMadeUp(text: string, instruction: string): boolean {
+  return TO_BE_MADE_UP.test(text) && !quotedParts(instruction).includes(text);
+}
