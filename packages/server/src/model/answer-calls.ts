@@ -20,6 +20,14 @@ interface GatheredCall {
 
 type CallPiece = { readonly index?: unknown; readonly id?: unknown; readonly name?: unknown; readonly args?: unknown };
 
+type Block = { readonly type: string; readonly index?: unknown };
+
+/** Anthropic's answers hold their calls in the content as well. From there they are sent back, whatever became of them. */
+const CALLS: ReadonlySet<string> = new Set(["tool_use", "input_json_delta"]);
+
+/** Anthropic's searches and the like, which it runs itself: their arguments come as those of ours do. */
+const ITS_OWN = "server_tool_use";
+
 /** What stands for a call whose name is none. Providers refuse a conversation with an empty one in it. */
 const NO_NAME = "unknown_tool";
 const MAX_NAME_LENGTH = 256;
@@ -30,6 +38,8 @@ const MAX_NAME_LENGTH = 256;
  */
 export class AnswerCalls {
   readonly #calls: GatheredCall[] = [];
+  /** Where the content has a call that the provider runs itself. */
+  readonly #itsOwn = new Set<unknown>();
 
   get isEmpty(): boolean {
     return this.#calls.length === 0;
@@ -45,12 +55,17 @@ export class AnswerCalls {
     const pieces: readonly CallPiece[] = message.tool_call_chunks?.length
       ? message.tool_call_chunks
       : (message.tool_calls ?? []);
-    for (const piece of pieces) this.#add(piece);
+    const blocks = Array.isArray(message.content) ? message.content : [];
+    for (const { type, index } of blocks) if (type === ITS_OWN) this.#itsOwn.add(index);
+    for (const piece of pieces) if (piece.id || !this.#itsOwn.has(piece.index)) this.#add(piece);
     message.tool_call_chunks = [];
     message.tool_calls = [];
     message.invalid_tool_calls = [];
     delete message.additional_kwargs["tool_calls"];
-    if (Array.isArray(message.content)) message.content = message.content.filter((block) => !isCallBlock(block));
+    if (!Array.isArray(message.content)) return;
+    message.content = message.content
+      .map((block) => ({ ...block, type: this.#typeOf(block) }))
+      .filter(({ type }) => !CALLS.has(type));
   }
 
   /** The calls as they may run, and those that may not. `cut` where the answer ended for want of room. */
@@ -66,6 +81,11 @@ export class AnswerCalls {
       else unusable.push({ id, name, reason });
     }
     return { usable, unusable };
+  }
+
+  /** Anthropic gives the arguments of any call as blocks of their own. Those of its own go with that call, as it is sent back. */
+  #typeOf({ type, index }: Block): string {
+    return type === "input_json_delta" && this.#itsOwn.has(index) ? ITS_OWN : type;
   }
 
   #add({ index, id, name, args }: CallPiece): void {
@@ -136,10 +156,4 @@ function parse(text: string): unknown {
 /** A text that every storage and every provider takes as it is. */
 function isFit(text: unknown): text is string {
   return typeof text === "string" && text !== "" && text.isWellFormed() && !text.includes("\0");
-}
-
-/** Anthropic's answers hold their calls in the content as well. From there they are sent back, whatever became of them. */
-function isCallBlock(block: unknown): boolean {
-  const { type } = block as { type?: unknown };
-  return type === "tool_use" || type === "input_json_delta";
 }

@@ -6,7 +6,12 @@ const CUT: ReadonlySet<string> = new Set([
   "max_output_tokens",
   "model_context_window_exceeded",
 ]);
-const REFUSED: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
+const REFUSED: ReadonlySet<string> = new Set([
+  ...["content_filter", "refusal"],
+  // Google's, and Bedrock's.
+  ...["safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"],
+  ...["content_filtered", "guardrail_intervened"],
+]);
 
 /** Whether an answer that ended for this reason, in its provider's words, had no room for more. */
 export function isCut(reason: string | undefined): boolean {

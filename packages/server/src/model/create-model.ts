@@ -1,5 +1,7 @@
+import { AppError, isAppError } from "@cognition/contract";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { CircuitBreaker } from "../breaker/circuit-breaker.ts";
+import { messageOf } from "../file/error-text.ts";
 import type { CallDependencies } from "./call-sources.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -38,13 +40,16 @@ async function createSource(
 ): Promise<ModelSource> {
   const kind = getProviderKind(provider.provider);
   const timeouts = timeoutsOf(provider, overrides);
-  const chat = await kind.load({
+  const fields = {
     model,
     base_url: provider.base_url,
     api_key: keyOf(provider, kind, keys),
     parameters,
     fetch: createGuardedFetch({ fetch, provider_id: provider.id, connectMs: timeouts.connectMs }),
     timeoutMs: timeouts.totalMs,
+  };
+  const chat = await kind.load(fields).catch((error: unknown) => {
+    throw isAppError(error) ? error : notMade(provider, keys.redact(messageOf(error)), error);
   });
   return {
     ...{ provider, model, kind, chat, timeouts },
@@ -53,6 +58,12 @@ async function createSource(
       return breakerOf(provider);
     },
   };
+}
+
+/** What a package asks for itself before it can be used: a region of AWS, say. */
+function notMade({ id }: ProviderDefinition, reason: string, cause: unknown): AppError {
+  const message = `The provider ${id} can't be used: ${reason}`;
+  return new AppError("invalid_config", message, { details: { provider_id: id }, cause });
 }
 
 function keyOf({ api_key_env, base_url }: ProviderDefinition, kind: ProviderKind, keys: KeyRing): string | null {

@@ -21,6 +21,7 @@ export function createDurableProviderStore({ storage, ...options }: DurableProvi
   });
   return {
     list: async () => (await cache.list()).map(toProvider),
+    lookAgain: cache.lookAgain,
     async find(id, scope) {
       const found = await providers.findDefinition(id, scope);
       return found && toProvider(found);

@@ -25,7 +25,7 @@ export function fitMessages(
   const ids = new CallIds();
   return messages.flatMap((message): BaseMessage[] => {
     if (AIMessage.isInstance(message))
-      return isOwn(message, provider) ? [ids.keep(message)] : inPlainWords(message, ids);
+      return isOwn(message, provider) ? withoutBlanks(ids.keep(message)) : inPlainWords(message, ids);
     if (ToolMessage.isInstance(message)) return [fitResult(message, ids, fit)];
     return [HumanMessage.isInstance(message) || SystemMessage.isInstance(message) ? fitSaid(message, fit) : message];
   });
@@ -61,6 +61,21 @@ class CallIds {
 function isOwn(message: BaseMessage, { id, provider }: Pick<ProviderDefinition, "id" | "provider">): boolean {
   const origin = originOf(message);
   return origin?.provider_id === id && origin.provider === provider;
+}
+
+/** As it was given, but for texts of nothing but blanks, which Anthropic gives and refuses to be sent back. */
+function withoutBlanks(message: AIMessage): AIMessage[] {
+  const content = typeof message.content === "string" ? message.content.trim() && message.content : message.content;
+  const said = typeof content === "string" ? content : content.filter((block) => !isBlankText(block));
+  const { tool_calls = [], name, id, additional_kwargs, response_metadata, usage_metadata } = message;
+  if (said.length === 0 && tool_calls.length === 0) return [];
+  if (said.length === message.content.length) return [message];
+  const fields = { content: said, tool_calls, additional_kwargs, response_metadata, ...named({ name, id }) };
+  return [new AIMessage({ ...fields, ...(usage_metadata !== undefined && { usage_metadata }) })];
+}
+
+function isBlankText({ type, text }: { type?: unknown; text?: unknown }): boolean {
+  return type === "text" && typeof text === "string" && text.trim() === "";
 }
 
 /** What another provider's answer says and calls. Its thoughts, signatures and ids mean something to that one only. */
@@ -103,7 +118,7 @@ function fitSaid(message: BaseMessage, fit: FitBlock): BaseMessage {
 }
 
 function fitContent<T extends BaseMessage>(message: T, place: "message" | "result", fit: FitBlock): T["content"] {
-  if (typeof message.content === "string") return message.content;
+  if (typeof message.content === "string") return place === "message" ? inSomeWord(message.content) : message.content;
   const blocks = message.content as ContentBlock[];
   const fitted = blocks.map((block) => fit(block, place) ?? { type: "text", text: inWords(block, place) });
   return fitted.every((block, at) => block === blocks[at]) ? message.content : fitted;
@@ -121,8 +136,12 @@ export function isTextBlock({ type, text }: ContentBlock): boolean {
 const GIVEN = { message: "A", result: "The tool gave a" };
 const HERE = { message: "stood here", result: "here" };
 
+function inSomeWord(text: string): string {
+  return text.trim() === "" ? "(empty)" : text;
+}
+
 function inWords(block: ContentBlock, place: "message" | "result"): string {
-  if (block.type === "text") return String(block["text"]).trim() || "(empty)";
+  if (block.type === "text") return inSomeWord(String(block["text"] ?? ""));
   const kind = typeof block["mimeType"] === "string" ? ` of ${block["mimeType"]}` : "";
   return `[${GIVEN[place]} block of the type ${block.type}${kind} ${HERE[place]}, which this model's provider does not take.]`;
 }

@@ -12,6 +12,9 @@ export interface Media {
   readonly name?: string | undefined;
 }
 
+/** The pictures that every provider takes which takes any. */
+export const COMMON_IMAGES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const KINDS: Readonly<Record<string, Media["kind"]>> = {
@@ -40,6 +43,13 @@ export function readMedia(block: ContentBlock): Media | undefined {
   const name = nameOf({ ...block, ...fields });
   const place = placeOf(fields, mime);
   return place && { kind, ...place, ...(name !== undefined && { name }) };
+}
+
+/** What a file of text says; undefined where it is another file, or says nothing. */
+export function textIn({ kind, mime, data, text }: Media): string | undefined {
+  if (kind !== "file" || !mime?.startsWith("text/")) return undefined;
+  const said = text ?? (data && Buffer.from(data, "base64").toString());
+  return said?.trim() ? said : undefined;
 }
 
 /** Where the block keeps what it holds: in itself, or one step down. */

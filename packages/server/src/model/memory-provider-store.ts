@@ -7,6 +7,7 @@ export function createMemoryProviderStore(): ProviderStore {
   const kept = new Map<string, ProviderDefinition>();
   return {
     list: async () => structuredClone([...kept.values()]),
+    lookAgain: () => undefined,
     find: async (id, scope) => structuredClone(kept.get(providerKey({ id, scope })) ?? null),
     async put(provider, seen) {
       const key = providerKey(provider);

@@ -39,7 +39,7 @@ const BY_STATUS: Readonly<Record<number, Rule>> = {
 };
 
 const OVERFLOW =
-  /context[ _]length|context window|prompt is too long|maximum context|too many (input )?tokens|exceeds? the (model'?s )?(maximum|context)/i;
+  /context[ _]length|context window|(prompt|input) is too long|maximum context|too many (input )?tokens|exceeds? the (model'?s )?(maximum|context|available context)/i;
 const NO_QUOTA = /insufficient_quota|exceeded your current quota|credit balance is too low|billing/i;
 const MAX_MESSAGE_LENGTH = 500;
 
@@ -93,23 +93,33 @@ function findAppError(error: unknown): AppError | undefined {
 
 function describe(error: unknown): { status: number | undefined; headers: Headers | undefined; text: string } {
   if (!(error instanceof Error)) return { status: undefined, headers: undefined, text: String(error) };
-  const members = error as Error & { status?: unknown; headers?: unknown; cause?: unknown };
-  const cause = members.cause instanceof Error ? `: ${members.cause.message}` : "";
+  const members = error as Error & { headers?: unknown; cause?: unknown };
+  const { message: deeper } = members.cause instanceof Error ? members.cause : error;
+  const cause = deeper === error.message ? "" : `: ${deeper}`;
   return {
-    status: typeof members.status === "number" ? members.status : statusOf(members.cause),
+    status: statusOf(error) ?? statusOf(members.cause),
     headers: members.headers instanceof Headers ? members.headers : undefined,
-    text: `${error.message.split("\n\nTroubleshooting URL")[0] ?? ""}${cause}`.trim() || error.name,
+    text: `${inWords(error.message.split("\n\nTroubleshooting URL")[0] ?? "")}${cause}`.trim() || error.name,
   };
 }
 
-function statusOf(cause: unknown): number | undefined {
-  const status = (cause as { status?: unknown } | undefined)?.status;
-  return typeof status === "number" ? status : undefined;
+/** What is told in the middle of Anthropic's stream is the message of its error as it came. */
+function inWords(message: string): string {
+  const [, said] = /^\{.*"message":("(?:[^"\\]|\\.)*")/s.exec(message) ?? [];
+  return said === undefined ? message : JSON.parse(said);
+}
+
+/** By the names that OpenAI's, Anthropic's and Google's packages have for it, Ollama's, and AWS's. */
+function statusOf(error: unknown): number | undefined {
+  const { status, status_code, $metadata } = (error ?? {}) as Record<string, unknown>;
+  const { httpStatusCode } = ($metadata ?? {}) as Record<string, unknown>;
+  return [status, status_code, httpStatusCode].find((one) => typeof one === "number");
 }
 
 function isOverflow(error: unknown, status: number | undefined, text: string): boolean {
   if (error instanceof Error && error.name === "ContextOverflowError") return true;
-  return (status === 400 || status === 413 || status === 422) && OVERFLOW.test(text);
+  // Without a status: told in the stream of an answer that had begun.
+  return (status === undefined || status === 400 || status === 413 || status === 422) && OVERFLOW.test(text);
 }
 
 // What a package throws while it builds the request (a parameter that the model does not take): nothing was sent, and the

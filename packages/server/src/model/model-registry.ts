@@ -2,6 +2,7 @@ import {
   AppError,
   type CircuitBreaker as CircuitBreakerState,
   type CreateProvider,
+  isAppError,
   type Model,
   type Provider,
   type ProviderTest,
@@ -15,7 +16,7 @@ import type { CallDependencies } from "./call-sources.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createModel, type ModelDependencies } from "./create-model.ts";
 import { joinProviders } from "./join-providers.ts";
-import { createKeyRing, type Environment, type KeyHosts } from "./key-ring.ts";
+import { createKeyRing, type Environment, type KeyHosts, type KeyRing } from "./key-ring.ts";
 import { listModels } from "./list-models.ts";
 import { createMemoryProviderStore } from "./memory-provider-store.ts";
 import { createProviderBreakers, type ProviderBreakersOptions } from "./provider-breakers.ts";
@@ -61,6 +62,8 @@ export interface ModelRegistry {
   models(scope?: Scope): Promise<Model[]>;
   /** See `selectModel` for the precedence. Throws before a run is accepted rather than in its middle. */
   select(request?: ModelRequest): Promise<ModelSelection>;
+  /** Refuses a default that names no provider there is: every message that leaves the choice to it would fail. */
+  checkDefaults(): Promise<void>;
   createModel(selection: ModelSelection): Promise<BaseChatModel>;
   /** By provider id, of those that the scope sees and that were called, here or where one was found failing. */
   circuitBreakers(scope?: Scope): Promise<Record<string, CircuitBreakerState>>;
@@ -69,12 +72,10 @@ export interface ModelRegistry {
 export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
   const { clock = systemClock, store = createMemoryProviderStore(), offline = "auto" } = options;
   const keys = createKeyRing({ env: options.env, ...(options.keyHosts && { hosts: options.keyHosts }) });
-  const configured = options.providers ?? [];
-  for (const provider of configured) checkProvider(provider, keys);
-  const { sharedBreakers: shared } = options;
+  const configured = checked(options.providers ?? [], keys);
   // Not by the time of day: put back by an hour, it would keep a breaker open for that long.
   const now = options.clock?.now ?? (() => performance.now());
-  const breakers = createProviderBreakers({ now, settings: options.breaker, shared });
+  const breakers = createProviderBreakers({ now, settings: options.breaker, shared: options.sharedBreakers });
 
   const dependencies: ModelDependencies = {
     keys,
@@ -90,16 +91,18 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
 
   const all = async () => joinProviders(builtinProviders(keys), configured, await store.list(), offline);
   const visible = async (scope?: Scope) => visibleProviders(await all(), scope);
+  const among = lookAmong(all, store);
   const toProvider = (provider: ProviderDefinition): Provider => ({
     ...provider,
     has_key: keys.has(provider.api_key_env),
   });
   const create = (selection: ModelSelection) => createModel(selection, dependencies);
 
-  const find = async (id: string, scope?: Scope) => {
-    const providers = await visible(scope);
-    return providers.find((provider) => provider.id === id) ?? notFound(id, providers);
-  };
+  const find = (id: string, scope?: Scope) =>
+    among((providers) => {
+      const seen = visibleProviders(providers, scope);
+      return seen.find((provider) => provider.id === id) ?? notFound(id, seen);
+    });
   const save = async (provider: ProviderDefinition, seen: ProviderDefinition | null) => {
     checkProvider(provider, keys);
     if (!(await store.put(provider, seen))) return undefined;
@@ -121,8 +124,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       const seen = (await store.find(id, scope)) ?? writable(await find(id, scope), scope);
       const saved = await save({ ...seen, ...defined(patch) }, seen);
       if (saved) return saved;
-      const message = `The provider "${id}" was changed by another writer; nothing was stored. Read it and try again.`;
-      throw new AppError("version_conflict", message);
+      throw changedMeanwhile(id);
     },
     async remove(id, scope = {}) {
       if (!(await store.remove(id, scope))) writable(await find(id, scope), scope);
@@ -134,7 +136,8 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       return testProvider(provider.model, async () => create(selectModel([alone], { ...(scope && { scope }) })), clock);
     },
     models: async (scope) => listModels(await visible(scope)),
-    select: async (request = {}) => selectModel(await all(), request, options),
+    select: (request = {}) => among((providers) => selectModel(providers, request, options)),
+    checkDefaults: async () => checkDefault(options.defaults?.provider_id, await all()),
     createModel: create,
     async circuitBreakers(scope) {
       await breakers.look();
@@ -142,6 +145,51 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       return Object.fromEntries(seen.flatMap(([id, breaker]) => (breaker ? [[id, breaker.state()]] : [])));
     },
   };
+}
+
+type AmongProviders = <T>(look: (providers: readonly ProviderDefinition[]) => T) => Promise<T>;
+
+/** Looks among all there are. What another node has made a moment ago is there, too: a run may have been accepted with it. */
+function lookAmong(all: () => Promise<ProviderDefinition[]>, store: Pick<ProviderStore, "lookAgain">): AmongProviders {
+  return async (look) => {
+    try {
+      return look(await all());
+    } catch (error) {
+      if (!isAppError(error, "unknown_provider", "no_provider_enabled", "provider_not_found")) throw error;
+      store.lookAgain();
+      return look(await all());
+    }
+  };
+}
+
+function checked(providers: readonly ProviderDefinition[], keys: KeyRing): readonly ProviderDefinition[] {
+  const seen = new Set<string>();
+  for (const provider of providers) {
+    checkProvider(provider, keys);
+    // Which of the two was meant, nobody could tell.
+    if (seen.has(providerKey(provider))) {
+      throw new AppError(
+        "invalid_config",
+        `There are two providers with the id "${provider.id}"; give one another id.`,
+      );
+    }
+    seen.add(providerKey(provider));
+  }
+  return providers;
+}
+
+function checkDefault(id: string | null | undefined, providers: readonly ProviderDefinition[]): void {
+  if (!id || providers.some((provider) => provider.id === id)) return;
+  const there = providers.map((provider) => provider.id).join(", ") || "none";
+  throw new AppError(
+    "invalid_config",
+    `models.default_provider names "${id}", and there is no such provider; there are: ${there}.`,
+  );
+}
+
+function changedMeanwhile(id: string): AppError {
+  const message = `The provider "${id}" was changed by another writer; nothing was stored. Read it and try again.`;
+  return new AppError("version_conflict", message);
 }
 
 function writable(provider: ProviderDefinition, scope: Scope): ProviderDefinition {

@@ -2,7 +2,9 @@
 declare module "@langchain/google-genai" {
   export const ChatGoogleGenerativeAI: new (
     fields: Record<string, unknown>,
-  ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
+  ) => import("@langchain/core/language_models/chat_models").BaseChatModel & {
+    client: import("./kind/google-kind.ts").GoogleClient;
+  };
 }
 declare module "@langchain/aws" {
   export const ChatBedrockConverse: new (
@@ -10,7 +12,11 @@ declare module "@langchain/aws" {
   ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
 }
 declare module "@langchain/ollama" {
-  export const ChatOllama: new (
-    fields: Record<string, unknown>,
-  ) => import("@langchain/core/language_models/chat_models").BaseChatModel;
+  import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+
+  export class ChatOllama extends BaseChatModel {
+    constructor(fields: Record<string, unknown>);
+    _llmType: BaseChatModel["_llmType"];
+    _generate: BaseChatModel["_generate"];
+  }
 }

@@ -15,6 +15,14 @@ export function checkProvider(provider: ProviderDefinition, keys: KeyRing): void
       { details: { provider_id: provider.id } },
     );
   }
+  // Its package takes a host, and asks it over https whatever the address said.
+  if (kind.name === "bedrock" && url !== null && new URL(url).protocol !== "https:") {
+    throw new AppError(
+      "invalid_config",
+      `The provider "${provider.id}" is of the kind bedrock, whose base_url must begin with https.`,
+      { details: { provider_id: provider.id } },
+    );
+  }
   if (provider.api_key_env === null) return;
   if (url === null) {
     throw new AppError(

@@ -3,8 +3,10 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { FitBlock } from "./fit-messages.ts";
 import { anthropicKind } from "./kind/anthropic-kind.ts";
+import { bedrockKind } from "./kind/bedrock-kind.ts";
+import { googleKind } from "./kind/google-kind.ts";
+import { ollamaKind } from "./kind/ollama-kind.ts";
 import { openaiCompatibleKind, openaiKind } from "./kind/openai-kind.ts";
-import { bedrockKind, googleKind, ollamaKind } from "./kind/optional-kinds.ts";
 import type { ModelParameters } from "./select-model.ts";
 
 /** What a kind needs to make its chat model. Everything is passed, so that no package reads the environment for itself. */

@@ -5,6 +5,8 @@ import type { ProviderDefinition } from "./provider-definition.ts";
 export interface ProviderStore {
   /** All there are. What another node has changed may come a moment later. */
   list(): Promise<readonly ProviderDefinition[]>;
+  /** What any node has changed up to now is in the next list. */
+  lookAgain(): void;
   /** As it is stored now. */
   find(id: string, scope: Scope): Promise<ProviderDefinition | null>;
   /** Stores it if what is there equals `seen` (null: nothing is there). False, with nothing changed, if it does not. */

@@ -1,18 +1,11 @@
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
-import type { BaseLanguageModelInput } from "@langchain/core/language_models/base";
-import {
-  BaseChatModel,
-  type BaseChatModelCallOptions,
-  type BindToolsInput,
-  type LangSmithParams,
-} from "@langchain/core/language_models/chat_models";
+import type { BaseChatModelCallOptions, LangSmithParams } from "@langchain/core/language_models/chat_models";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
-import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
-import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
-import type { Runnable } from "@langchain/core/runnables";
+import type { BaseMessage } from "@langchain/core/messages";
+import type { ChatGenerationChunk } from "@langchain/core/outputs";
 import { type CallDependencies, callSources, type ModelCallRecord } from "./call-sources.ts";
 import type { ModelSource, SourceCallOptions } from "./model-source.ts";
-import { withForcedTool } from "./structured-output.ts";
+import { StreamedModel } from "./streamed-model.ts";
 import { type CallUsage, unfinishedChunk } from "./usage.ts";
 
 export interface ResilientModelCallOptions extends BaseChatModelCallOptions, SourceCallOptions {}
@@ -21,7 +14,7 @@ export interface ResilientModelCallOptions extends BaseChatModelCallOptions, Sou
  * A chat model whose every call goes through timeouts, retries, the provider's circuit breaker and its fallbacks, and always
  * streams over the wire, also for `invoke`: only a stream tells silence from work.
  */
-export class ResilientModel extends BaseChatModel<ResilientModelCallOptions> {
+export class ResilientModel extends StreamedModel<ResilientModelCallOptions> {
   // Private, so that printing or serializing the model shows no key of the packages' own models.
   readonly #sources: readonly [ModelSource, ...ModelSource[]];
   readonly #dependencies: CallDependencies;
@@ -65,16 +58,6 @@ export class ResilientModel extends BaseChatModel<ResilientModelCallOptions> {
     return { provider_id: provider.id, provider: provider.provider, model };
   }
 
-  override bindTools(
-    tools: BindToolsInput[],
-    kwargs?: Partial<ResilientModelCallOptions>,
-  ): Runnable<BaseLanguageModelInput, AIMessageChunk, ResilientModelCallOptions> {
-    return this.withConfig({ ...kwargs, tools });
-  }
-
-  override withStructuredOutput: BaseChatModel["withStructuredOutput"] = (...args: unknown[]) =>
-    withForcedTool(this, BaseChatModel.prototype.withStructuredOutput, args);
-
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this["ParsedCallOptions"],
@@ -97,13 +80,5 @@ export class ResilientModel extends BaseChatModel<ResilientModelCallOptions> {
       // No message will have it: the caller left, or another attempt gave the answer.
       if (unfinished.length > 0) await tell(unfinishedChunk(unfinished));
     }
-  }
-
-  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    let whole: ChatGenerationChunk | undefined;
-    for await (const chunk of this._streamResponseChunks(messages, options)) {
-      whole = whole ? whole.concat(chunk) : chunk;
-    }
-    return { generations: whole ? [whole] : [] };
   }
 }

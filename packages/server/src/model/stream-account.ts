@@ -76,7 +76,8 @@ export class StreamAccount {
   /** What the provider reported, or an estimate from the text where it reported nothing that can be true. */
   usage(): { counts: UsageMetadata; estimated: boolean } {
     const output_tokens = estimateTokens(" ".repeat(this.#characters + this.#calls.characters));
-    if (!this.#counts || this.#miscounted) {
+    // Nothing was ever asked with nothing: some servers and packages count 0 where they were told nothing.
+    if (!this.#counts?.input_tokens || this.#miscounted) {
       const input_tokens = estimateMessageTokens(this.#messages);
       return { counts: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }, estimated: true };
     }
@@ -160,7 +161,13 @@ function dropId(message: AIMessageChunk): void {
 }
 
 function sizeOf({ content }: AIMessageChunk): number {
-  return (typeof content === "string" ? content : JSON.stringify(content)).length;
+  return typeof content === "string" ? content.length : content.reduce((sum, block) => sum + wordsOf(block).length, 0);
+}
+
+/** Without the names of its members, which come again with each piece. */
+function wordsOf(block: Record<string, unknown>): string {
+  const words = [block["text"], block["thinking"], block["reasoning"]].find((each) => typeof each === "string");
+  return words ?? JSON.stringify(block);
 }
 
 function nameIn(said: Record<string, unknown> | undefined): string | undefined {

@@ -220,6 +220,7 @@ describe("what a user sends is in the form of the provider that is called", () =
       { type: "image_url" },
       { type: "video", mimeType: "video/mp4", data: "AAAA" },
       { type: "text", text: " " },
+      { type: "text" },
     ];
     const words = (text: string) => ({ type: "text", text: expect.stringContaining(text) });
     expect(await sent(protocol, [{ type: "text", text: "Look" }, ...odd])).toEqual([
@@ -228,6 +229,7 @@ describe("what a user sends is in the form of the provider that is called", () =
       words("image_url"),
       words("image_url"),
       words("video of video/mp4"),
+      words("(empty)"),
       words("(empty)"),
     ]);
   });

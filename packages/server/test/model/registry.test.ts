@@ -106,6 +106,24 @@ describe("keys", () => {
   });
 });
 
+describe("what the configuration says of providers", () => {
+  test("is refused where two have the same id: which was meant, nobody could tell", () => {
+    const one = provider(openaiProtocol, "http://127.0.0.1:9");
+    expect(() => registry([one, { ...one, model: "another" }])).toThrow(/two providers with the id "openai"/);
+  });
+
+  test("is refused where the default is none of them, nor one made through the API", async () => {
+    const store = createMemoryProviderStore();
+    const named = (provider_id: string) => createModelRegistry({ env: {}, store, defaults: { provider_id } });
+    await expect(named("mine").checkDefaults()).rejects.toMatchObject({
+      code: "invalid_config",
+      message: expect.stringMatching(/"mine".*there are: offline/),
+    });
+    await named("offline").create(input());
+    await expect(named("mine").checkDefaults()).resolves.toBeUndefined();
+  });
+});
+
 test("a stored provider whose key is no longer allowed there gets none", async () => {
   const store = createMemoryProviderStore();
   const { idempotency_key: _, ...fields } = input({
@@ -122,7 +140,7 @@ test("a stored provider whose key is no longer allowed there gets none", async (
 });
 
 test("an absent package is told by Node as well as by the test runner", async () => {
-  const kinds = pathToFileURL(join(import.meta.dirname, "../../src/model/kind/optional-kinds.ts")).href;
+  const kinds = pathToFileURL(join(import.meta.dirname, "../../src/model/kind/ollama-kind.ts")).href;
   const program = `const { ollamaKind } = await import(${JSON.stringify(kinds)});
     await ollamaKind.load({ model: "m", base_url: null, parameters: {} }).catch((error) => console.log(error.code, error.message));`;
   const args = ["--conditions=cognition-source", "--input-type=module", "--eval", program];
@@ -160,7 +178,7 @@ describe("providers made through the API", () => {
     }
   });
 
-  test("of an unknown kind, or without an address, are refused and the valid ones named", async () => {
+  test("of an unknown kind, without an address, or with one that would not be asked as it stands, are refused and the valid ones named", async () => {
     const made = createModelRegistry({ env: {} });
     await expect(made.create(input({ provider: "nope" }))).rejects.toMatchObject({
       code: "unknown_provider",
@@ -168,6 +186,9 @@ describe("providers made through the API", () => {
     });
     await expect(made.create(input({ base_url: null }))).rejects.toMatchObject({
       message: expect.stringContaining("base_url"),
+    });
+    await expect(made.create(input({ provider: "bedrock", base_url: "http://vpce.example" }))).rejects.toMatchObject({
+      message: expect.stringContaining("must begin with https"),
     });
   });
 

@@ -1,6 +1,6 @@
 import { openStorage, type Storage } from "@cognition/thread";
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import { until } from "../http/until.ts";
 import { modelOf, PROTOCOLS, type Protocol, provider, registry } from "./providers.ts";
 import { openScriptedServer, type ScriptedServer } from "./scripted-server.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 /** Each with connections of its own to one database, as two nodes have them. */
 async function twoStorages(): Promise<[Storage, Storage]> {
-  const { url, drop } = await createDatabase(inject("postgresUrl"));
+  const { url, drop } = await createMigratedDatabase();
   onTestFinished(drop);
   const open = async () => {
     const storage = await openStorage({ uri: url, pool: { min: 0, max: 2 } });

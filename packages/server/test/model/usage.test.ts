@@ -184,8 +184,16 @@ describe("usage", () => {
     server.script(anthropic.stream(anthropic.start(), anthropic.streamError("overloaded_error", "Overloaded")));
     await expect(model.invoke("hi")).rejects.toMatchObject({
       code: "model_failed",
-      message: expect.stringContaining("Overloaded"),
+      message: expect.stringContaining("failed: Overloaded."),
     });
+  });
+
+  test("of nothing at all is estimated: it is what some count where they were told nothing", async () => {
+    server.script(
+      openai.stream(openai.start, openai.text("ok"), openai.finish("stop"), openai.usage(0, 0), openai.done),
+    );
+    const reply = await (await modelOf(registry([provider(overOpenai, server.url)]))).invoke("hi");
+    expect(usageOf(reply)).toMatchObject({ input_tokens: 5, output_tokens: 1, estimated: true });
   });
 
   test("is undefined for a message that no model of ours made", () => {

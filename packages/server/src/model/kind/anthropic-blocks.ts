@@ -1,8 +1,7 @@
 import type { ContentBlock } from "@cognition/contract";
 import { type FitBlock, isTextBlock } from "../fit-messages.ts";
-import { type Media, readMedia } from "../media.ts";
+import { COMMON_IMAGES, type Media, readMedia } from "../media.ts";
 
-const IMAGES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 /** Its own forms that no other has. Whoever made one knows what is taken. */
 const OWN: ReadonlySet<string> = new Set(["search_result", "container_upload", "tool_result"]);
 
@@ -29,7 +28,7 @@ function sourceOf({ kind, mime, data, text, url, file_id }: Media): object | und
   if (file_id !== undefined) return { type: "file", file_id };
   if (kind === "image") {
     const media_type = mime ?? "image/jpeg";
-    return data !== undefined && IMAGES.has(media_type) ? { type: "base64", media_type, data } : undefined;
+    return data !== undefined && COMMON_IMAGES.has(media_type) ? { type: "base64", media_type, data } : undefined;
   }
   const type = mime ?? "application/pdf";
   if (type === "application/pdf" && data !== undefined) return { type: "base64", media_type: type, data };

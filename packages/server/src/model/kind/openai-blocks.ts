@@ -1,8 +1,7 @@
 import type { ContentBlock } from "@cognition/contract";
 import { type FitBlock, isTextBlock } from "../fit-messages.ts";
-import { type Media, readMedia } from "../media.ts";
+import { COMMON_IMAGES, type Media, readMedia, textIn } from "../media.ts";
 
-const IMAGES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 const PDF = "application/pdf";
 const SOUNDS: Readonly<Record<string, string>> = {
   "audio/wav": "audio/wav",
@@ -39,7 +38,7 @@ function fitMedia(block: ContentBlock): ContentBlock | undefined {
 }
 
 function isImage({ mime, data, url }: Media): boolean {
-  return url !== undefined || (data !== undefined && IMAGES.has(mime ?? ""));
+  return url !== undefined || (data !== undefined && COMMON_IMAGES.has(mime ?? ""));
 }
 
 /** Some give the address where the protocol has an object with it. */
@@ -49,7 +48,7 @@ function asObject(block: ContentBlock): ContentBlock {
 
 function imageOf({ mime = "image/jpeg", data, url }: Media): ContentBlock | undefined {
   if (url !== undefined) return { type: "image_url", image_url: { url } };
-  if (data === undefined || !IMAGES.has(mime)) return undefined;
+  if (data === undefined || !COMMON_IMAGES.has(mime)) return undefined;
   return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` } };
 }
 
@@ -59,12 +58,11 @@ function soundOf({ mime = "", data }: Media): ContentBlock | undefined {
 }
 
 /** Of other kinds only PDF is taken everywhere; `own`: who uses OpenAI's own form knows what the model takes. */
-function fileOf({ mime = PDF, data, text, file_id, name }: Media, own: boolean): ContentBlock | undefined {
+function fileOf(media: Media, own: boolean): ContentBlock | undefined {
+  const { mime = PDF, data, file_id, name } = media;
   if (file_id !== undefined) return { type: "file", source_type: "id", id: file_id };
-  if (mime.startsWith("text/") && !own) {
-    const said = text ?? (data && Buffer.from(data, "base64").toString());
-    return said?.trim() ? { type: "text", text: said } : undefined;
-  }
+  const text = own ? undefined : textIn(media);
+  if (text !== undefined) return { type: "text", text };
   if (data === undefined || (mime !== PDF && !own)) return undefined;
   const metadata = { filename: name ?? "file.pdf" };
   return { type: "file", source_type: "base64", mime_type: mime, data, metadata };

@@ -9,9 +9,10 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const NO_KEY = "none";
 
 async function load(fields: ModelFields): Promise<BaseChatModel> {
-  const [{ ChatOpenAI }, { OpenAIAnswers }] = await Promise.all([
+  const [{ ChatOpenAI }, { OpenAIAnswers }, { OpenAIResponses }] = await Promise.all([
     import("@langchain/openai"),
     import("./openai-answers.ts"),
+    import("./openai-responses.ts"),
   ]);
   const { temperature, max_tokens } = fields.parameters;
   const options = {
@@ -32,7 +33,8 @@ async function load(fields: ModelFields): Promise<BaseChatModel> {
   };
   // Servers that speak "the OpenAI protocol" speak Chat Completions; only OpenAI itself has the Responses API.
   const completions = new OpenAIAnswers(options);
-  return fields.base_url === null ? new ChatOpenAI({ ...options, completions }) : completions;
+  if (fields.base_url !== null) return completions;
+  return new ChatOpenAI({ ...options, completions, responses: new OpenAIResponses(options) });
 }
 
 function endOf({ generationInfo, message }: ChatGenerationChunk): string | undefined {
