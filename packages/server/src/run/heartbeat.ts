@@ -30,22 +30,25 @@ export function startHeartbeat({ storage, lease, lease_ms, since, onLost, onAbor
   let stopped = false;
   let beating: Promise<void> | undefined;
 
-  function lose(message: string, cause?: unknown): void {
+  function lose(error: AppError): void {
     if (stopped) return;
     stop();
-    onLost(new AppError("stale_epoch", message, { cause }));
+    onLost(error);
   }
 
   async function renew(): Promise<void> {
     const asked = performance.now();
     try {
       const state = await storage.renewLease(lease, lease_ms);
-      if (state === "lost") return lose(`Run ${lease.run_id} was taken over by another worker`);
+      if (state === "lost") {
+        return lose(new AppError("stale_epoch", `Run ${lease.run_id} was taken over by another worker`));
+      }
       validUntil = asked + lease_ms;
       if (state === "abort_requested") onAbort();
-    } catch (error) {
-      if (performance.now() > validUntil)
-        lose(`The lease of run ${lease.run_id} ran out while the storage was away`, error);
+    } catch (cause) {
+      if (performance.now() <= validUntil) return;
+      const message = `The lease of run ${lease.run_id} ran out while the storage was away`;
+      lose(new AppError("storage_unavailable", message, { cause }));
     }
   }
 

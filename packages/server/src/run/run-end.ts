@@ -46,7 +46,7 @@ export function lastWordOf(assistant: Message | null): { assistant_data: Message
 /** What a person gets to read. An error that is not ours keeps its text; its stack stays in the server's own log. */
 export function errorOf(error: unknown): NonNullable<Run["error"]> {
   if (isAppError(error)) return { code: error.code, message: error.message };
-  const message = messageOf(error);
+  const message = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);
   if (error instanceof Error && error.name === "GraphRecursionError") {
     return { code: "recursion_limit", message: tooManySteps(message) };
   }

@@ -38,6 +38,8 @@ export interface RunWorkerOptions {
   deliveryOf?: (run: Pick<ClaimedRun, "run" | "callback_url">, left: LeftAs) => NewDelivery | undefined;
   /** Told when such a callback is in the outbox. */
   onOwed?: () => void;
+  /** Told when a run is not this node's any more, or anybody's again: commands of it may have been left here. */
+  onLost?: () => void;
   onError: (error: unknown, run_id: string) => void;
 }
 
@@ -129,7 +131,7 @@ async function work(options: RunWorkerOptions, claimed: ClaimedRun, signals: Sig
   } catch (error) {
     if (!isAppError(error, ...AWAY)) throw error;
     options.onError(error, claimed.run_id);
-    await handBack(options.storage, runWork); // its end, or its question, could not be stored: the next attempt comes to it again
+    await lose(options, runWork, error); // its end, or its question, could not be stored: the next attempt comes to it again
     return true;
   } finally {
     observer?.closed();
@@ -150,6 +152,11 @@ async function workThrough(options: RunWorkerOptions, runWork: RunWork): Promise
     return endBadly(options, runWork, error);
   }
   return leaveOpen(options, runWork, result);
+}
+
+async function lose({ storage, onLost }: RunWorkerOptions, runWork: RunWork, cause: unknown): Promise<void> {
+  if (isAppError(cause, ...AWAY)) await handBack(storage, runWork);
+  onLost?.();
 }
 
 function endOf({ outcome, ...rest }: Extract<RunResult, { outcome: "succeeded" }>): EndOf {
@@ -209,7 +216,7 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   }
   if (isAppError(cause, ...NOT_THE_RUNS)) {
     options.onError(cause, lease.run_id); // not a word more in its name: whoever claims it next goes on with it
-    if (isAppError(cause, ...AWAY)) await handBack(options.storage, runWork);
+    await lose(options, runWork, cause);
     return true;
   }
   const status = cause === ABORTED ? "aborted" : "failed";

@@ -137,7 +137,7 @@ function middlewareOf(
     createToolGate(refusal),
     ...(isRoot ? [createPromptMiddleware()] : []),
     ...(agent.response_format ? [createResponseMiddleware({ agent_name: agent.name, isRoot })] : []),
-    createPlanMiddleware(),
+    createPlanMiddleware({ agent_name: agent.name, isRoot }),
     createJournalMiddleware({ agent_name: agent.name, isRoot, onCrash, writes, approvals, refusal, delegates }),
   ] as unknown as AgentMiddleware[];
   return [...inOneCall("outer-model-call", outer), ...middleware, ...inOneCall("inner-model-call", inner)];

@@ -1,4 +1,4 @@
-import type { ToolOutcome } from "@cognition/contract";
+import { isAppError, type ToolOutcome } from "@cognition/contract";
 import type { Storage, ToldCall, ToldResult, ToolCallRecord } from "@cognition/thread";
 import { ToolMessage } from "@langchain/core/messages";
 import { DELEGATION, readToldCalls } from "./earlier-calls.ts";
@@ -52,8 +52,14 @@ async function close(storage: Storage, scope: Closing, call: ToolCallRecord): Pr
   const { lease, claimed } = scope.work;
   const { result, ...end } = (await stopLeft(scope, call)) ?? endOf(scope, call);
   const key = { thread_id: claimed.thread_id, checkpoint_ns, tool_call_id };
-  await storage.finishToolCall(key, lease, { outcome: end.outcome, result });
-  return end;
+  try {
+    await storage.finishToolCall(key, lease, { outcome: end.outcome, result });
+    return end;
+  } catch (error) {
+    if (!isAppError(error, "tool_call_ended")) throw error;
+    const calls = await storage.listToolCalls(claimed.run_id);
+    return recordedEnd(calls.find((one) => callName(one) === callName(call)) ?? call); // it has ended at this moment
+  }
 }
 
 /** A command that an earlier attempt started, and that outlived its process: it is stopped now, for all to know. */

@@ -3,11 +3,13 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { interrupt } from "@langchain/langgraph";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
+import { about, type Caller } from "./journal-events.ts";
 import { RESPONSE_TOOL } from "./response-tool.ts";
 
 /** What our own interrupts carry, so that they can be told from those of a user's graph. */
 interface ApprovalRequest {
   kind: "tool_approval";
+  agent?: string;
   tool_call_id: string;
   tool_name: string;
   args: Record<string, unknown>;
@@ -22,14 +24,15 @@ export function isApprovalRequest(value: unknown): value is ApprovalRequest {
   return kind === "tool_approval" && [tool_call_id, tool_name].every(isText) && Array.isArray(allowed_decisions);
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
 export function toInterrupt(id: string, value: unknown): Interrupt {
   if (!isApprovalRequest(value)) return { id, value, allowed_decisions: ["respond"] };
-  const { tool_call_id, tool_name, args, allowed_decisions, description } = value;
-  const asked = { id, tool_call_id, tool_name, args, allowed_decisions: [...allowed_decisions] };
+  const { agent, tool_call_id, tool_name, args, allowed_decisions, description } = value;
+  const who = isText(agent) ? { agent } : {};
+  const asked = { id, ...who, tool_call_id, tool_name, args, allowed_decisions: [...allowed_decisions] };
   return description === undefined ? asked : { ...asked, description };
 }
 
@@ -38,9 +41,10 @@ export function toInterrupt(id: string, value: unknown): Interrupt {
  * it was approved, or the message that stands for its result. (LangChain's own middleware asks for a whole AI
  * message at a time, drops approved calls when one is rejected, and has no `respond`.)
  */
-export function decideCall(call: ToolCall, rule: ApprovalRule): ToolCall | ToolMessage {
+export function decideCall(caller: Caller, call: ToolCall, rule: ApprovalRule): ToolCall | ToolMessage {
   const request: ApprovalRequest = {
     kind: "tool_approval",
+    ...about(caller),
     tool_call_id: call.id ?? "",
     tool_name: call.name,
     args: call.args,

@@ -10,7 +10,7 @@ import { NOT_THE_RUNS } from "../run/hand-back.ts";
 import { lastUsage } from "../run/last-usage.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
-import { branchAtParent } from "./branch-at-parent.ts";
+import { branchAtParent, branchBeforeCutAnswer } from "./branch-at-parent.ts";
 import { createBudgetHooks } from "./budget-hooks.ts";
 import { causeOf } from "./cause-of.ts";
 import { closeJournal } from "./close-journal.ts";
@@ -56,6 +56,8 @@ interface Running {
   tracers: readonly NoTracer[];
   scope: RunScope;
   events: ModelEvents;
+  /** Stops what still runs beside what has failed: LangGraph lets go of it, and of a subagent without telling it. */
+  failed: AbortController;
 }
 
 /** Runs agents on threads, with LangGraph. */
@@ -76,10 +78,12 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
     const { mode } = work.claimed.session;
     work.lease.pipelined = pipelined;
     const workspace = await workspaces.begin(work.claimed.session, work.lease);
-    work.lease.snapshot = () => workspace.snapshot_id;
-    // Whatever stops the run for its budget stops its tools and its models, as an abort would.
-    const bounded = { ...work, signal: AbortSignal.any([work.signal, budget.signal]) };
+    work.lease.snapshot = () => workspace.ofStep;
+    const failed = new AbortController();
+    // Whatever stops the run for its budget, or for a failure, stops its tools and its models, as an abort would.
+    const bounded = { ...work, signal: AbortSignal.any([work.signal, budget.signal, failed.signal]) };
     const one: Running = {
+      failed,
       agent,
       tracers: agent.custom ? [] : tracers,
       scope: {
@@ -168,6 +172,7 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
   try {
     const config = { ...configFor(one), control };
     await branchAtParent(storage, work, input);
+    if (input.kind === "continue") await branchBeforeCutAnswer(storage, work);
     // Nothing of a new message can be in the thread before the run's first attempt.
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
     const state = isNew ? NO_STATE : await graph.getState(config);
@@ -183,7 +188,9 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     return graphResult({ usage, custom, output, state: after, asked: await askedIn(storage, one, config, after) });
   } catch (error) {
     if (isGraphDrained(error)) return { outcome: "drained" };
-    throw causeOf(error);
+    const cause = causeOf(error);
+    one.failed.abort(cause);
+    throw cause;
   } finally {
     work.drain.removeEventListener("abort", drain);
   }

@@ -1,9 +1,10 @@
+import { AppError, isJsonObject } from "@cognition/contract";
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
 import { modelSchema } from "../tool/model-schema.ts";
-import type { ToolContext, ToolDefinition } from "../tool/tool.ts";
+import type { ToolContext, ToolDefinition, ToolEvent } from "../tool/tool.ts";
 import { isZodSchema, parseToolArgs } from "../tool/tool-schema.ts";
+import { customData } from "./custom-data.ts";
 import { toFinishedTool } from "./finished-tool.ts";
-import { jsonCopy } from "./json-copy.ts";
 import { runContext } from "./run-context.ts";
 import { currentCall, currentRun, follow, type RunScope } from "./run-scope.ts";
 import { textOf } from "./text-of.ts";
@@ -60,15 +61,22 @@ function contextOf(partsOf: ContextParts): ToolContext {
     emit: (event) => {
       if (scope.closed) return; // nothing of a run follows its end
       const about = call?.about ?? {};
-      if (event.event === "custom") work.log.emit("custom", { ...customData(event.data), ...about });
-      else work.log.emit("tool_output", { ...about, tool_call_id, content: event.content });
+      if (isCustom(event)) work.log.emit("custom", { ...customData(event.data, work), ...about });
+      else work.log.emit("tool_output", { ...about, tool_call_id, content: outputIn(event) });
     },
   };
 }
 
-/** An object is told as it is; anything else as its `value`. */
-export function customData(written: unknown): Record<string, unknown> {
-  const data = jsonCopy(written, "What was written to the stream");
-  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
-  return isObject ? (data as Record<string, unknown>) : { value: data };
+function isCustom(event: unknown): event is Extract<ToolEvent, { event: "custom" }> {
+  return isJsonObject(event) && event["event"] === "custom";
+}
+
+// A tool in a file has no types to hold it to: what is no text would be an event that no client can read, or stop the log.
+function outputIn(event: unknown): string {
+  const { event: name, content } = isJsonObject(event) ? event : {};
+  if (name === "tool_output" && typeof content === "string") return content;
+  throw new AppError(
+    "validation_failed",
+    'emit takes { event: "tool_output", content }, with a text as content, or { event: "custom", data }.',
+  );
 }

@@ -38,7 +38,9 @@ export function tellCall(caller: Caller, scope: RunScope, call: ToolCall): void 
   if (isNew && name === DELEGATION) work.log.emit("delegation", { ...about(caller), ...delegationOf(args) });
 }
 
-export function tellResult(caller: Caller, { work }: RunScope, call: ToolCall, told: Told): void {
+/** Once the run's journal is being closed, whoever closes it tells what became of each call. */
+export function tellResult(caller: Caller, { work, closed }: RunScope, call: ToolCall, told: Told): void {
+  if (closed) return;
   const { result, outcome, exit_code } = told;
   const output = textOf(messageIn(result)?.content);
   work.log.emit("tool_result", { ...about(caller), tool_call_id: call.id ?? "", output, exit_code, outcome });

@@ -49,8 +49,11 @@ export function createJournalMiddleware(options: JournalOptions) {
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
       tellCall(options, scope, decided);
       // It resumes from its own checkpoint, and its own tools are in the journal: recorded twice, it could never resume.
-      if (decided.name === DELEGATION) return delegated(options, scope, decided, run);
       const { configurable = {} } = request.runtime as Runtime;
+      if (decided.name === DELEGATION) {
+        goOnWhereItStands(configurable);
+        return delegated(options, scope, decided, run);
+      }
       const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
       const on_crash = options.onCrash(decided.name);
       const writes = options.writes(decided.name);
@@ -61,14 +64,14 @@ export function createJournalMiddleware(options: JournalOptions) {
 
 /** The call as it may run, or the message that stands for its result. */
 function decide(
-  { refusal, approvals, delegates }: JournalOptions,
+  { refusal, approvals, delegates, ...caller }: JournalOptions,
   call: ToolCall,
   messages: readonly BaseMessage[],
 ): ToolCall | ToolMessage {
   const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
   if (reason !== undefined) return notDone(call, reason);
   const rule = Object.hasOwn(approvals, call.name) ? approvals[call.name] : undefined;
-  const decided = rule ? decideCall(call, rule) : call;
+  const decided = rule ? decideCall(caller, call, rule) : call;
   // A human who edits it may name anybody, too.
   const edited = ToolMessage.isInstance(decided) ? undefined : delegationRefusal(decided, delegates);
   return edited === undefined ? decided : notDone(call, edited);
@@ -86,6 +89,14 @@ function delegationRefusal({ name, args }: ToolCall, delegates: readonly string[
     return `There is no subagent "${target}" to delegate to. Valid: ${delegates.join(", ") || "none"}.`;
   }
   return typeof description === "string" ? undefined : `${name} needs a description, as a text: what is to be done.`;
+}
+
+/**
+ * LangGraph gives the graph of a subagent this key without a value, takes the mere key for a wish to go back, and would make
+ * all calls of the subagent's step once more, those that have their results included: each would be told twice.
+ */
+function goOnWhereItStands(configurable: Record<string, unknown>): void {
+  if (configurable["checkpoint_id"] === undefined) delete configurable["checkpoint_id"];
 }
 
 async function delegated<T extends ToolMessage | Command>(

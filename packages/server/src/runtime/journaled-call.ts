@@ -15,6 +15,7 @@ import { MAX_OUTPUT_BYTES } from "./finished-tool.ts";
 import { about, type Caller, tellResult } from "./journal-events.ts";
 import { packResult, unpackResult } from "./journal-result.ts";
 import { type CallScope, callName, inCall, type RunScope } from "./run-scope.ts";
+import { reasonOf } from "./settle-thread.ts";
 
 export type ToolResult = ToolMessage | Command;
 
@@ -39,9 +40,9 @@ export async function journaledCall(scope: RunScope, journaled: JournaledCall): 
   const { call, checkpoint_ns, on_crash } = journaled;
   const key: ToolCallKey = { thread_id: work.claimed.thread_id, checkpoint_ns, tool_call_id: call.id ?? "" };
   const intent = { ...key, lease: work.lease, name: call.name, args: call.args, on_crash };
-  // The call must be in a durable checkpoint before it may begin: after a crash the model would make it anew, under a
-  // name that no intent is found by.
-  await work.log.flush();
+  // The call is in a durable checkpoint before it begins, or the model would make it anew after a crash, under a name that no
+  // intent is found by: `beginToolCall` stores what is on its way first. What the log still holds joins that.
+  work.log.release();
   const state = await beginCall(scope, intent);
   const keyed = { ...journaled, key };
   if (state.state === "finished") return useResult(scope, keyed, state);
@@ -134,7 +135,7 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     tool_call_id: key.tool_call_id,
     name: call.name,
     status: "error",
-    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${limitText(reasonOf(error), MAX_OUTPUT_BYTES)}`,
+    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${limitText(textOfError(error), MAX_OUTPUT_BYTES)}`,
   });
   const end = { outcome, result: packResult(message, null) } as const;
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
@@ -144,19 +145,21 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
 }
 
 /** For arguments that don't fit, LangChain's own text has a stack in it: paths of this server, for everybody to read. */
-function reasonOf(error: Error): string {
+function textOfError(error: Error): string {
   return ToolInvocationError.isInstance(error) ? error.toolError.message : error.message;
 }
 
-/** A call of an earlier attempt that came to its end: its result is used, not made again. */
+/** A call of an earlier attempt that came to its end: its result is used, not made again. One that was stopped has none. */
 function useResult(
   scope: RunScope,
   { caller, call }: Keyed,
   state: Extract<ToolCallState, { state: "finished" }>,
 ): ToolResult {
-  const { result, exit_code } = unpackResult(state.result);
-  tellResult(caller, scope, call, { result, outcome: state.outcome, exit_code });
-  return result;
+  const { outcome } = state;
+  const known =
+    state.result === null ? { result: stopped(call, outcome), exit_code: null } : unpackResult(state.result);
+  tellResult(caller, scope, call, { ...known, outcome });
+  return known.result;
 }
 
 const UNKNOWN_TO_ALL: ApprovalRule = {
@@ -171,7 +174,7 @@ async function faceUnknown(
   { caller, call, key }: Keyed,
   on_crash: "never" | "ask",
 ): Promise<ToolResult> {
-  const answered = on_crash === "ask" ? decideCall(call, UNKNOWN_TO_ALL) : undefined;
+  const answered = on_crash === "ask" ? decideCall(caller, call, UNKNOWN_TO_ALL) : undefined;
   const result = ToolMessage.isInstance(answered) ? answered : outcomeUnknown(call);
   const end = { outcome: "unknown" as const, result: packResult(result, null) };
   await scope.journal.finishToolCall(key, scope.work.lease, end);
@@ -179,13 +182,19 @@ async function faceUnknown(
   return result;
 }
 
-function outcomeUnknown({ id = "", name }: ToolCall): ToolMessage {
+function stopped(call: ToolCall, outcome: ToolOutcome): ToolMessage {
+  if (outcome !== "aborted") return outcomeUnknown(call, "its run was stopped");
+  const { id = "", name } = call;
+  return new ToolMessage({ tool_call_id: id, name, status: "error", content: reasonOf(name, outcome) });
+}
+
+function outcomeUnknown({ id = "", name }: ToolCall, then = "the process ended"): ToolMessage {
   return new ToolMessage({
     tool_call_id: id,
     name,
     status: "error",
     content:
-      `outcome_unknown: ${name} was started, then the process ended. Whether it took effect is not known. ` +
+      `outcome_unknown: ${name} was started, then ${then}. Whether it took effect is not known. ` +
       "Check what it should have changed before you do it again.",
   });
 }

@@ -10,11 +10,13 @@ export interface LeftCommandsOptions {
 }
 
 /**
- * Commands that outlived the process before this one. A node on another host that has taken their run over can't reach them:
- * it tells the model that nobody knows their outcome, and goes on. What nobody waits for any more is stopped here, or
- * an abort would not reach it either, and it would go on changing files that the session no longer stands at.
+ * Commands that outlived the process before this one, or were left with a run that this node has lost. A node on another host
+ * that has taken their run over can't reach them: it tells the model that nobody knows their outcome, and goes on. What nobody
+ * waits for any more is stopped here, or an abort would not reach it either, and it would go on changing files that the session
+ * no longer stands at.
  */
 export interface LeftCommands {
+  /** Looks which there are now. */
   start(): void;
   stop(): void;
 }
@@ -27,6 +29,7 @@ const RUNS = 50;
 export function createLeftCommands(options: LeftCommandsOptions): LeftCommands {
   const { storage, sandboxes, look_ms = LOOK_MS, onError } = options;
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
 
   async function look(commands: readonly LeftCommand[]): Promise<void> {
     for (const command of commands) {
@@ -49,8 +52,12 @@ export function createLeftCommands(options: LeftCommandsOptions): LeftCommands {
   }
 
   return {
-    start: () => lookAt(sandboxes.left()),
+    start: () => {
+      clearTimeout(timer);
+      if (!stopped) lookAt(sandboxes.left()); // a node that shuts down may still be handing runs back
+    },
     stop: () => {
+      stopped = true;
       clearTimeout(timer);
       timer = undefined;
     },

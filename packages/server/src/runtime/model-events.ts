@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
 import { type CallUsage, unfinishedIn } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
@@ -64,7 +64,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       const said = saying.get(runId);
       if (!said) return;
       if (chunk?.id) said.message_id = chunk.id;
-      const thought = chunk && tell("reasoning", said, reasoningOf(chunk.content));
+      const thought = chunk && tell("reasoning", said, reasoningOf(chunk));
       const content = chunk ? textOf(chunk.content) : token;
       if (content && !said.agent) last = said;
       said.text += content;
@@ -98,7 +98,10 @@ function messageOf(output: LLMResult): AIMessage | undefined {
   return message && AIMessage.isInstance(message) ? message : undefined;
 }
 
-function reasoningOf(content: MessageContent): string {
+/** Thoughts are blocks of the content; servers of the OpenAI protocol have a field of their own for them. */
+function reasoningOf({ content, additional_kwargs }: BaseMessage): string {
+  const { reasoning_content } = additional_kwargs;
+  if (typeof reasoning_content === "string") return reasoning_content;
   if (!Array.isArray(content)) return "";
   return content
     .map((block) => {

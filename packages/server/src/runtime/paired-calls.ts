@@ -1,9 +1,9 @@
-import { type AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import { type AIMessage, type BaseMessage, RemoveMessage, type ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { Command, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import type { CloseCall } from "./left-results.ts";
-import { callsOf, openCalls } from "./open-calls.ts";
+import { openCalls, strayResults } from "./open-calls.ts";
 import { findRun } from "./run-scope.ts";
 import { closingResult } from "./settle-thread.ts";
 
@@ -29,13 +29,26 @@ export function createPairedCalls(isRoot = true) {
   });
 }
 
-/** With a result right behind each call that has none, and without the results that have no call; undefined if all are in pairs. */
+/**
+ * With a result right behind each call that has none there, and without the results that have no call; undefined if all are in
+ * pairs. One that came behind another message is put where it belongs.
+ */
 export function paired(messages: readonly BaseMessage[], close: CloseCall = notStarted): BaseMessage[] | undefined {
   const open = openCalls(messages);
-  const called = new Set(messages.flatMap((message) => callsOf(message).map(({ id }) => id)));
-  const kept = messages.filter((message) => !ToolMessage.isInstance(message) || called.has(message.tool_call_id));
-  if (open.size === 0 && kept.length === messages.length) return undefined;
-  return kept.flatMap((message) => [message, ...(open.get(message) ?? []).map(close)]);
+  const stray = strayResults(messages);
+  if (open.size === 0 && stray.length === 0) return undefined;
+  const gone = new Set<BaseMessage>(stray);
+  return messages.flatMap((message) => {
+    // By now those that stand before it have been passed: a result that comes before its call is another call's.
+    if (stray[0] === message) stray.shift();
+    if (gone.has(message)) return [];
+    return [message, ...(open.get(message) ?? []).map((call) => takeResult(stray, call) ?? close(call))];
+  });
+}
+
+function takeResult(stray: ToolMessage[], { id }: ToolCall): ToolMessage | undefined {
+  const at = stray.findIndex(({ tool_call_id }) => tool_call_id === id);
+  return at < 0 ? undefined : stray.splice(at, 1)[0];
 }
 
 /** What a subagent has left open is its own: it begins anew with every task. */

@@ -16,12 +16,14 @@ export const PLAN_APPROVAL: ApprovalRule = {
   rejected: "The user did not approve the plan. The session stays in plan mode: ask what is missing, or plan anew.",
 };
 
+const SCHEMA = z.object({ plan: z.string().min(1).describe("Everything that is to be done, step by step") });
+
 /** Runs once the plan was approved, which is what switches the session over. */
 export function createPlanTool(setMode: (session_id: string, mode: "auto") => Promise<unknown>): ToolDefinition {
   return defineTool({
     name: PRESENT_PLAN,
     description: "Shows the user the plan and waits for the approval to carry it out. Ends plan mode.",
-    schema: z.object({ plan: z.string().min(1).describe("Everything that is to be done, step by step") }),
+    schema: SCHEMA,
     on_crash: "retry",
     effect: "read",
     run: async ({ plan }, { session_id }) => {

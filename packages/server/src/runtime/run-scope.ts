@@ -28,8 +28,8 @@ export interface RunScope {
   /** What the prompt says of the user; empty if nothing. */
   about_user: string;
   task: OpenTask | null;
-  /** The agent's plan as it was told last. */
-  plan: readonly PlanItem[];
+  /** Plans as they were told last, by the namespace of the agent that has made it: several may plan at once. */
+  plans: Map<string, readonly PlanItem[]>;
   /** Tool calls that this attempt has begun. What an earlier one left begun, nobody knows the end of. */
   begun: Map<string, CallScope>;
   /** Intents that are on their way to the storage. */
@@ -50,10 +50,10 @@ export interface RunScope {
 /** What has nothing to do with who runs it and where. */
 export function emptyScope(): Pick<
   RunScope,
-  "plan" | "begun" | "beginning" | "calls" | "unfollowed" | "earlier" | "unnamed" | "long_messages" | "closed"
+  "plans" | "begun" | "beginning" | "calls" | "unfollowed" | "earlier" | "unnamed" | "long_messages" | "closed"
 > {
   return {
-    plan: [],
+    plans: new Map(),
     begun: new Map(),
     beginning: new Set(),
     calls: new Map(),

@@ -22,7 +22,7 @@ export async function settleCustomGraph(
   const closing = closingResults(messages, calls);
   const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
   const known = new Set(messages.map(({ id }) => id));
-  const missing = [input, ...closing, said].filter(
+  const missing = [...closing, input, said].filter(
     (message): message is BaseMessage => message !== undefined && (message.id === undefined || !known.has(message.id)),
   );
   if (missing.length > 0) await graph.updateState(config, { messages: missing }, speakerOf(state));

@@ -43,9 +43,7 @@ export async function settleThread(
   { input, unfinished, calls }: Leftovers,
 ): Promise<void> {
   const { messages = [] } = (await graph.getState(config)).values;
-  // What an earlier run has left open is closed where it stands, before the next model call: here it would stand behind the input.
-  const own = messages.slice(messages.findIndex(({ id }) => id === input?.id) + 1);
-  const closing = closingResults(own, calls);
+  const closing = closingResults(messages, calls);
   if (closing.length > 0) await graph.updateState(config, { messages: closing }, "tools");
   const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
   const known = new Set(messages.map(({ id }) => id));
@@ -53,10 +51,14 @@ export async function settleThread(
   if (missing.length > 0) await graph.updateState(config, { messages: missing }, MODEL);
 }
 
-/** A result for every call that has none, which says what became of it. */
+/**
+ * A result for every call of the last message but results that has none, which says what became of it. What an earlier run has
+ * left open is closed where it stands, before the next model call: here it would stand behind another message.
+ */
 export function closingResults(messages: readonly BaseMessage[], calls: readonly ToolCallRecord[]): ToolMessage[] {
   const records = ownRecords(calls);
-  const open = [...openCalls(messages).values()].flat();
+  const last = messages.findLast((message) => !ToolMessage.isInstance(message));
+  const open = (last && openCalls(messages).get(last)) ?? [];
   return open.map(({ id = "", name }) => closingResult(id, name, records.get(id)));
 }
 

@@ -8,6 +8,8 @@ import { currentRun } from "./run-scope.ts";
 export const TASK_NOTES = ["note_insight", "note_fact"] as const;
 
 const MAX_TEXT = 2_000;
+const INSIGHT = z.object({ insight: z.string().trim().min(1).max(MAX_TEXT) });
+const FACT = z.object({ key: z.string().trim().min(1).max(200), value: z.string().min(1).max(MAX_TEXT) });
 
 /** What an agent has found out for the task that its session works on; in the prompt of every run of it from then on. */
 export function createTaskNotes(tasks: Pick<TaskStore, "changeTask">): ToolDefinition[] {
@@ -16,7 +18,7 @@ export function createTaskNotes(tasks: Pick<TaskStore, "changeTask">): ToolDefin
     defineTool({
       name: insight,
       description: "Notes down an insight for the task at hand. The newest ten are kept.",
-      schema: z.object({ insight: z.string().trim().min(1).max(MAX_TEXT) }),
+      schema: INSIGHT,
       on_crash: "retry",
       effect: "write",
       run: async (args) => {
@@ -27,7 +29,7 @@ export function createTaskNotes(tasks: Pick<TaskStore, "changeTask">): ToolDefin
     defineTool({
       name: fact,
       description: "Notes down a fact for the task at hand, under a short key. The same key again replaces it.",
-      schema: z.object({ key: z.string().trim().min(1).max(200), value: z.string().min(1).max(MAX_TEXT) }),
+      schema: FACT,
       on_crash: "retry",
       effect: "write",
       run: async ({ key, value }) => {

@@ -11,6 +11,7 @@ import type {
   SandboxBackendProtocolV2,
   WriteResult,
 } from "deepagents";
+import { AWAY } from "../run/hand-back.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type CallScope, currentCall, currentRun, follow } from "./run-scope.ts";
 
@@ -188,11 +189,14 @@ function commandId(call: CallScope | undefined): { id?: string } {
   return { id: call.commands === 1 ? call.idempotency_key : `${call.idempotency_key}.${call.commands}` };
 }
 
-/** A node that shuts down leaves its commands to the next one; every other reason to stop stops them. */
+/** Whoever goes on with the run, on this host, goes on with its commands. */
+const ANOTHERS: readonly ErrorCode[] = ["draining", "stale_epoch", ...AWAY];
+
+/** A node that shuts down or has lost the run leaves its commands; every other reason to stop stops them. */
 function stopOrLeave(signal: AbortSignal): { signal: AbortSignal; detach: AbortSignal } {
   const stop = new AbortController();
   const leave = new AbortController();
-  const onAbort = () => (isAppError(signal.reason, "draining") ? leave : stop).abort(signal.reason);
+  const onAbort = () => (isAppError(signal.reason, ...ANOTHERS) ? leave : stop).abort(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
   return { signal: stop.signal, detach: leave.signal };

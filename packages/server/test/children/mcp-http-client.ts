@@ -1,42 +1,63 @@
 import { createInterface } from "node:readline";
 import { parseMcpServers } from "../../src/tool/mcp-config.ts";
-import { createMcpServer } from "../../src/tool/mcp-server.ts";
+import { createMcpServer, type McpServer } from "../../src/tool/mcp-server.ts";
 import type { RegisteredTool, ToolContext } from "../../src/tool/tool.ts";
 
-/** One line of JSON for each command from stdin: what it came to, or its error. */
-type Command = { do: "list" } | { do: "call"; tool: string; args: object } | { do: "abort" } | { do: "close" };
+/** One line of JSON for each command from stdin: what it came to, or its error. Each client has what it was begun with to itself. */
+type Command =
+  | { do: "begin"; config: object }
+  | { do: "list" }
+  | { do: "call"; tool: string; args: object }
+  | { do: "abort" }
+  | { do: "close" };
 
-const [config] = parseMcpServers([JSON.parse(process.argv[2] ?? "{}")]);
-if (!config) throw new Error("no config");
-const server = createMcpServer(config, { cwd: process.cwd(), now: () => performance.now() });
-const controller = new AbortController();
-let tools: RegisteredTool[] = [];
+interface Client {
+  readonly server: McpServer;
+  readonly controller: AbortController;
+  readonly context: ToolContext;
+  tools: RegisteredTool[];
+}
 
-// What these tools use of it.
-const context = {
-  idempotency_key: "key-1",
-  signal: controller.signal,
-  emit: () => undefined,
-} as unknown as ToolContext;
+const clients = new Map<number, Client>();
 
-async function run(command: Command): Promise<unknown> {
+function begin(given: object): Client {
+  const [config] = parseMcpServers([given]);
+  if (!config) throw new Error("no config");
+  const controller = new AbortController();
+  // What these tools use of it.
+  const context = {
+    idempotency_key: "key-1",
+    signal: controller.signal,
+    emit: () => undefined,
+  } as unknown as ToolContext;
+  const server = createMcpServer(config, { cwd: process.cwd(), now: () => performance.now() });
+  return { server, controller, context, tools: [] };
+}
+
+async function run(id: number, command: Command): Promise<unknown> {
+  if (command.do === "begin") return void clients.set(id, begin(command.config));
+  const client = clients.get(id);
+  if (!client) throw new Error("no such client");
   switch (command.do) {
     case "list":
-      tools = await server.tools();
-      return tools.map(({ name }) => name);
-    case "call":
-      return tools.find(({ name }) => name === command.tool)?.run(command.args as Record<string, unknown>, context);
+      client.tools = await client.server.tools();
+      return client.tools.map(({ name }) => name);
+    case "call": {
+      const tool = client.tools.find(({ name }) => name === command.tool);
+      return tool?.run(command.args as Record<string, unknown>, client.context);
+    }
     case "abort":
-      return controller.abort(new Error("enough"));
+      return client.controller.abort(new Error("enough"));
     case "close":
-      return server.close();
+      return client.server.close();
   }
 }
 
 const lines = createInterface({ input: process.stdin });
 lines.on("line", (line) => {
-  run(JSON.parse(line) as Command).then(
-    (value) => console.log(JSON.stringify({ value })),
-    (error) => console.log(JSON.stringify({ error: { code: error.code, message: error.message } })),
+  const { client, ...command } = JSON.parse(line) as Command & { client: number };
+  run(client, command as Command).then(
+    (value) => console.log(JSON.stringify({ client, answer: { value } })),
+    (error) => console.log(JSON.stringify({ client, answer: { error: { code: error.code, message: error.message } } })),
   );
 });

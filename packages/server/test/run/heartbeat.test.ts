@@ -32,7 +32,7 @@ async function startLease(isAway: () => boolean) {
 
 it("a lease is lost, once, when the storage could not be asked about it for as long as it lasts", async () => {
   const told = await startLease(() => true);
-  await expect.poll(() => told.lost).toMatchObject([{ error: { code: "stale_epoch" } }]);
+  await expect.poll(() => told.lost).toMatchObject([{ error: { code: "storage_unavailable" } }]);
   expect((told.lost[0]?.after ?? 0) - told.since).toBeGreaterThan(LEASE_MS);
 });
 

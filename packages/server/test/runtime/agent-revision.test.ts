@@ -23,9 +23,14 @@ async function submit({ engine }: Runtime, session_id: string) {
   return (await engine.submit({ session_id, message: { id: message_id, role: "user", content: "Hello" }, input })).run;
 }
 
+/** The run's end, and what it failed with if it did. */
 async function replyOf(storage: Storage, session_id: string, run_id: string): Promise<string> {
   const follow = storage.followEvents({ session_id, after: 0, signal: AbortSignal.timeout(50_000) });
-  for await (const event of follow) if (isEnd(event, run_id)) return JSON.stringify(event.data);
+  const errors: unknown[] = [];
+  for await (const event of follow) {
+    if (event.event === "error") errors.push(event.data);
+    if (isEnd(event, run_id)) return JSON.stringify([event.data, ...errors]);
+  }
   throw new Error("the run did not end");
 }
 

@@ -30,7 +30,8 @@ it("of several plans at once none is taken, and the model is told why", async ()
     openai.finish("tool_calls"),
     openai.done,
   );
-  const { server, options } = await scriptedProvider(two, calls("three", "write_todos", { todos: [] }), says("Done"));
+  const one = { todos: [{ content: "Step of three", status: "pending" }] };
+  const { server, options } = await scriptedProvider(two, calls("three", "write_todos", one), says("Done"));
   onTestFinished(() => server[Symbol.asyncDispose]());
   const started = await startRuntime(options);
   const events = await say(started, "Plan");
@@ -87,7 +88,10 @@ it.each([
   { given: [call("a", "b"), hello], mended: ["a,b", "closed a", "closed b", "hello"] },
   { given: [call("a", "b"), result("b"), hello], mended: ["a,b", "closed a", "result b", "hello"] },
   { given: [result("gone"), hello], mended: ["hello"] },
-  { given: [result("a"), call("a")], mended: ["result a", "a", "closed a"] },
+  { given: [result("a"), call("a")], mended: ["a", "closed a"] },
+  { given: [call("a", "b"), hello, result("a"), result("b")], mended: ["a,b", "result a", "result b", "hello"] },
+  { given: [call("a", "b"), result("a"), hello, result("b")], mended: ["a,b", "result b", "result a", "hello"] },
+  { given: [call("a"), hello, call("a"), result("a")], mended: ["a", "closed a", "hello", "a", "result a"] },
   { given: [call("a"), result("a"), call("a"), hello], mended: ["a", "result a", "a", "closed a", "hello"] },
 ])("calls and results in pairs: $mended", ({ given, mended }) => {
   expect(shape(paired(given))).toEqual(mended);

@@ -20,14 +20,15 @@ async function isStored(storage: Storage, { thread_id, tool_call_id }: ToolCallI
 it.each([
   ["of the session's own agent", "Create a file named a.txt containing exactly the word yes"],
   ["of a subagent", "Delegate to editor: Create a file named a.txt containing exactly the word yes"],
-])("a call %s is in a stored checkpoint before its intent is recorded", async (_whose, content) => {
+])("a call %s is in a stored checkpoint when its intent is recorded, before it begins", async (_whose, content) => {
   const storage = await openStorage("memory");
   const found: [string, boolean][] = [];
   const watched: Storage = {
     ...storage,
     beginToolCall: async (intent) => {
+      const state = await storage.beginToolCall(intent);
       found.push([intent.name, await isStored(storage, intent)]);
-      return storage.beginToolCall(intent);
+      return state;
     },
   };
   const started = await startRuntime({ storage: watched, files: { ".cognition/agents/editor.md": EDITOR } });

@@ -170,3 +170,18 @@ it("a delegation whose agent asks a human is one call, told once, and goes on wi
   expect(dataOf(events, "tool_call").map(({ id }) => id)).toEqual(["t1", "c2", "c1"]);
   expect(dataOf(events, "delegation")).toHaveLength(1);
 });
+
+it("calls of a subagent that have their results beside one that asks a human are not made and told again", async () => {
+  const beside = [["c2", "ls"], ["c3", "fail"], ["c4", "nothing_of_the_kind"], task("t2")] as const;
+  const scene = await start(
+    [callsTogether(task("t1")), callsTogether(["c1", "charge"], ...beside), says("Done")],
+    ASKING,
+  );
+  const asked = await say(scene, "Go");
+  const events = [...asked, ...(await answer(scene, asked, { type: "approve" }))];
+  expect(wrongToolEvents(events)).toEqual([]);
+  expect(outcomes(events)).toEqual({ c1: "ok", c2: "ok", c3: "error", c4: "error", t1: "ok", t2: "denied" });
+  const told = [...dataOf(events, "tool_call"), ...dataOf(events, "tool_result")].map((data) => JSON.stringify(data));
+  expect(told).toHaveLength(new Set(told).size);
+  expect(told).toHaveLength(12);
+});

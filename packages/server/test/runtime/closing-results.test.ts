@@ -37,6 +37,10 @@ it.each<[string, string, ToolCallRecord[], string]>([
   expect(more).toEqual([]);
 });
 
+it("a call that another message stands behind is left to the next model call, which closes it where it stands", () => {
+  expect(closingResults([...said("charge"), new HumanMessage("And now?")], [])).toEqual([]);
+});
+
 it("a call that has its result is left alone", () => {
   const answered = [...said("charge"), new ToolMessage({ tool_call_id: "call_1", content: "charged" })];
   expect(closingResults(answered, [record({ result: charged })])).toEqual([]);

@@ -5,6 +5,7 @@ import { dataOf } from "./started-runtime.ts";
 // The other sandboxes, signals and ends are in the crash suite.
 it("a command that outlives its killed server is taken up: its result is whole, and it ran once", {
   timeout: 120_000,
+  tags: "long",
 }, async () => {
   const scene = await openRecoveryScene({ PATH: process.env["PATH"] ?? "" });
   try {

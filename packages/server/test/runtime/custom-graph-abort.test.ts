@@ -124,4 +124,41 @@ describe("abort of a user's own graph", () => {
     await expect.poll(() => effects).toEqual(["landed"]);
     expect(await started.storage.listToolCalls(run_id)).toMatchObject([{ status: "unknown" }]);
   });
+
+  it.each([
+    ["never", "outcome_unknown: charge was started", 1],
+    ["ask", "outcome_unknown: charge was started", 1],
+    ["retry", "charged", 2],
+  ] as const)(
+    "goes on with it after that; a call that was under way may be made again: %s",
+    async (on_crash, told, times) => {
+      let begun = 0;
+      const charge = tool(
+        async (_, { signal }: LangGraphRunnableConfig) => {
+          begun += 1;
+          if (begun === 1) await new Promise((_resolve, reject) => signal?.addEventListener("abort", reject));
+          return "charged";
+        },
+        { name: "charge", description: "", schema: z.object({}) },
+      );
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode("work", async (_, config) => ({
+          messages: [new AIMessage(await journalTool(charge, { on_crash }).invoke({}, config))],
+        }))
+        .addEdge(START, "work")
+        .compile();
+      const started = await startGraph(graph);
+      const run_id = await send(started, "go");
+      await expect.poll(() => begun).toBe(1);
+      await started.runtime.engine.abort(started.session.id);
+      await eventsOf(started, run_id);
+      const goOn = { session_id: started.session.id, input: { kind: "continue" }, resumes: run_id };
+      const { run } = await started.runtime.engine.submit(goOn);
+      const events = await eventsOf(started, run.id);
+      const said = { content: expect.stringContaining(told) };
+      expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded", assistant_data: said }]);
+      expect(wrongToolEvents(events)).toEqual([]);
+      expect(begun).toBe(times);
+    },
+  );
 });

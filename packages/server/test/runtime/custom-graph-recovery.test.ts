@@ -12,6 +12,7 @@ import { compose } from "../../src/compose.ts";
 import { answer, dataOf, eventsOf, interruptsIn, type Started } from "./started-runtime.ts";
 
 const GRAPH = join(import.meta.dirname, "children/crash-graph.ts");
+const LONG = { timeout: 60_000, tags: "long" };
 let dir: TempDir;
 beforeEach(() => {
   dir = createTempDir();
@@ -67,7 +68,7 @@ async function killInTool(wrapped: boolean) {
   return { events, messages, lines: readFileSync(ledger(), "utf8").trim().split("\n") };
 }
 
-it("goes on at the node that was killed; a tool in the journal is not run again", { timeout: 60_000 }, async () => {
+it("goes on at the node that was killed; a tool in the journal is not run again", LONG, async () => {
   const { events, messages, lines } = await killInTool(true);
   expect(lines).toEqual(["first", "pay", "charge", "pay", "last"]);
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
@@ -76,7 +77,7 @@ it("goes on at the node that was killed; a tool in the journal is not run again"
   expect(String(messages[1]?.content)).toContain("outcome_unknown");
 });
 
-it("a tool that is not in the journal runs at least once", { timeout: 60_000 }, async () => {
+it("a tool that is not in the journal runs at least once", LONG, async () => {
   const { lines, messages } = await killInTool(false);
   expect(lines).toEqual(["first", "pay", "charge", "pay", "charge", "last"]);
   expect(messages[1]).toMatchObject({ role: "assistant", content: "charged" });

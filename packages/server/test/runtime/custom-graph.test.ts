@@ -175,6 +175,25 @@ describe("a user's own graph", () => {
     expect(dataOf(events, "done")).toMatchObject([{ assistant_data: { content: "It rains" } }]);
   });
 
+  it("says what went wrong, each of it, where several of its nodes fail at once", async () => {
+    const fail = (what: string) => async () => {
+      throw new Error(what);
+    };
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("stock", fail("the stock can't be reached"))
+      .addNode("bank", fail("the bank is closed"))
+      .addEdge(START, "stock")
+      .addEdge(START, "bank")
+      .compile();
+    const started = await startGraph(graph);
+    const [error] = dataOf(await say(started, "go"), "error");
+    expect(error).toMatchObject({ code: "agent_failed" });
+    expect(String(error?.["message"]).split("; ").toSorted()).toEqual([
+      "the bank is closed",
+      "the stock can't be reached",
+    ]);
+  });
+
   it("says what it needs where a message alone tells it nothing", async () => {
     const State = Annotation.Root({ n: Annotation<number>() });
     const graph = new StateGraph(State)

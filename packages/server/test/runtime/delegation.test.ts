@@ -45,7 +45,9 @@ it("an agent delegates to one that delegates on; every event names who works", a
 it("asks for approval at any depth, and goes on there", async () => {
   const started = await startRuntime({ files, session: { agent_name: "lead" } });
   const asked = await say(started, deep("Run the command: touch made.txt"));
-  expect(interruptsIn(asked)).toMatchObject([{ tool_name: "execute", args: { command: "touch made.txt" } }]);
+  expect(interruptsIn(asked)).toMatchObject([
+    { agent: "typist", tool_name: "execute", args: { command: "touch made.txt" } },
+  ]);
   expect(existsSync(join(started.folder, "made.txt"))).toBe(false);
   const events = await answer(started, asked, { type: "approve" });
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);

@@ -49,6 +49,13 @@ const closed = [
   ["tool", "execute: It was not started: the run was stopped before."],
 ];
 
+/** A run that waits for its model is aborted there. */
+async function stopAtModel(started: Started, run_id: string, asked: () => number, requests: number): Promise<void> {
+  await expect.poll(asked).toBe(requests);
+  await started.runtime.engine.abort(started.session.id);
+  expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "aborted" }]);
+}
+
 async function said({ storage, session }: Started): Promise<unknown[]> {
   return (await storage.listMessagesForSession(session.id)).map(({ role, content }) => [role, content]);
 }
@@ -68,10 +75,7 @@ it("what came to its end beside a call that waited keeps its result, though the 
 
 it("also where the next run was stopped before its model answered", async () => {
   const { started, server } = await startAborted(openai.stream(openai.start, { type: "hang" }), says("Well."));
-  const run_id = await send(started, "And now?");
-  await expect.poll(() => server.requests.length).toBe(2);
-  await started.runtime.engine.abort(started.session.id);
-  expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "aborted" }]);
+  await stopAtModel(started, await send(started, "And now?"), () => server.requests.length, 2);
   await say(started, "Well?");
   const asked = [
     ["user", "And now?"],
@@ -79,4 +83,19 @@ it("also where the next run was stopped before its model answered", async () => 
   ];
   expect(await said(started)).toEqual([["user", "Go"], ...closed, ...asked, ["assistant", "Well."]]);
   expect(started.errors).toEqual([]);
+});
+
+it("and where the run that went on after that one was stopped, too: no result stands behind another message", async () => {
+  const hangs = openai.stream(openai.start, { type: "hang" });
+  const { started, server } = await startAborted(hangs, hangs, says("Well."));
+  const requests = () => server.requests.length;
+  await stopAtModel(started, await send(started, "And now?"), requests, 2);
+  const { run } = await started.runtime.engine.submit({ session_id: started.session.id, input: { kind: "continue" } });
+  await stopAtModel(started, run.id, requests, 3);
+  await say(started, "Well?");
+  const asked = [
+    ["user", "And now?"],
+    ["user", "Well?"],
+  ];
+  expect(await said(started)).toEqual([["user", "Go"], ...closed, ...asked, ["assistant", "Well."]]);
 });

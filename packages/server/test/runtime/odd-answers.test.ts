@@ -189,3 +189,54 @@ it("an answer that never says who speaks is one all the same, with its calls", a
   expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: expect.stringContaining("hello") }]);
   expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded", assistant_data: { content: "All done" } }]);
 });
+
+describe.each(["reasoning_content", "reasoning"])("thoughts that a server puts into `%s`", (field) => {
+  it("are told as they come, before the answer and not as part of it", async () => {
+    const pieces = ["Hm, ", "yes."].map((thought) => openai.chunk({ [field]: thought }));
+    const answer = openai.stream(openai.start, ...pieces, openai.text("Sure"), openai.finish("stop"), openai.done);
+    const events = await say(await startOver(overOpenai, answer), "Go");
+    const told = events.map(({ event }) => event).filter((event) => event === "reasoning" || event === "token");
+    expect(told.lastIndexOf("reasoning")).toBeLessThan(told.indexOf("token"));
+    const thoughts = dataOf(events, "reasoning");
+    expect(thoughts.map(({ content }) => content).join("")).toBe("Hm, yes.");
+    for (const { message_id } of thoughts) expect(message_id).toEqual(expect.any(String));
+    expect(dataOf(events, "done")).toMatchObject([{ assistant_data: { content: "Sure" } }]);
+  });
+});
+
+describe("a text of nothing but blanks is never sent, since Anthropic refuses it and all that follows in the thread", () => {
+  const sentTexts = ({ requests }: ScriptedServer) => {
+    const messages = (requests.at(-1)?.body["messages"] ?? []) as Sent[];
+    return messages.flatMap(({ content }) =>
+      Array.isArray(content)
+        ? (content as Block[]).flatMap(({ type, text }) => (type === "text" ? [text] : []))
+        : [content],
+    );
+  };
+
+  it("as what a user said", async () => {
+    const started = await startOver(overAnthropic, overAnthropic.says("Yes?"));
+    await say(started, " \n");
+    expect(sentTexts(started.server)).toEqual(["(empty)"]);
+  });
+
+  it("as what the model itself said", async () => {
+    const blank = anthropicCalls("end_turn", ...anthropic.textBlock(0, "\n\n"));
+    const started = await startOver(overAnthropic, blank, overAnthropic.says("Yes?"));
+    await say(started, "Go");
+    await say(started, "Again");
+    expect(sentTexts(started.server)).toEqual(["Go", "Again"]);
+  });
+
+  it("beside a call, whose result stays with it", async () => {
+    const blank = [
+      ...anthropic.textBlock(0, "\n"),
+      ...anthropic.toolBlock(1, "call_1", "execute", '{"command":"echo"}'),
+    ];
+    const started = await startOver(overAnthropic, anthropicCalls("tool_use", ...blank), overAnthropic.says("Done"));
+    const events = await say(started, "Go");
+    expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+    expect(sentTexts(started.server)).toEqual(["Go"]);
+    expectWellFormed(started.server);
+  });
+});

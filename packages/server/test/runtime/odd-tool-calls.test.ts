@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { openStorage } from "@cognition/thread";
-import { expect, inject, it, onTestFinished } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import { openai } from "../model/openai-server.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, type Started, say, startRuntime } from "./started-runtime.ts";
 
 async function startOn(engine: string, options: Parameters<typeof startRuntime>[0]): Promise<Started> {
   if (engine === "memory") return startRuntime(options);
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   onTestFinished(database.drop);
   return startRuntime({ ...options, storage: await openStorage({ uri: database.url, pool: { min: 0, max: 6 } }) });
 }

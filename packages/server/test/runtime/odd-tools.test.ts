@@ -1,9 +1,9 @@
 import { AppError } from "@cognition/contract";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { MAX_OUTPUT_BYTES } from "../../src/runtime/finished-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import type { ToolDefinition } from "../../src/tool/tool.ts";
+import type { ToolContext, ToolDefinition, ToolEvent } from "../../src/tool/tool.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { dataOf, say, startRuntime } from "./started-runtime.ts";
 
@@ -13,7 +13,7 @@ interface Scene {
   args?: Record<string, unknown>;
 }
 
-async function startWith(run: () => unknown, scene: Scene = {}) {
+async function startWith(run: (args: never, context: ToolContext) => unknown, scene: Scene = {}) {
   const { call = "odd", schema = z.object({}), args = {} } = scene;
   const tool = defineTool({
     name: "odd",
@@ -211,4 +211,44 @@ it("a tool that does not know what became of its work is recorded as unknown, no
     { outcome: "unknown", output: expect.stringContaining("Nobody knows") },
   ]);
   expect(await started.storage.listToolCalls(events[0]?.run_id ?? "")).toMatchObject([{ status: "unknown" }]);
+});
+
+describe("what a tool emits", () => {
+  const emitting =
+    (event: unknown) =>
+    (_: never, { emit }: ToolContext) => {
+      emit(event as ToolEvent);
+      return "did it";
+    };
+
+  it.each<[string, unknown]>([
+    ["an object of its own", { progress: 1 }],
+    ["output that is no text", { event: "tool_output", content: 5 }],
+    ["output that has no form in JSON", { event: "tool_output", content: 10n }],
+    ["nothing", undefined],
+  ])(
+    "is refused at the call where it is %s: an event that no client can read would be in the log",
+    async (_, given) => {
+      const started = await startWith(emitting(given));
+      const events = await say(started, "Go");
+      expect(dataOf(events, "tool_result")).toMatchObject([
+        { outcome: "error", output: expect.stringMatching(/emit takes .*tool_output.*custom/) },
+      ]);
+      expect(dataOf(events, "tool_output")).toEqual([]);
+      expect(dataOf(events, "status").map(({ attempt = 1 }) => attempt)).not.toContain(2);
+      expect(started.errors).toEqual([]);
+    },
+  );
+
+  it("is an event of its own run, whatever it says of itself", async () => {
+    const started = await startWith(emitting({ event: "custom", data: { run_id: "another", done: 3 } }));
+    const events = await say(started, "Go");
+    expect(dataOf(events, "custom")).toEqual([{ run_id: events[0]?.run_id, done: 3 }]);
+  });
+
+  it("is told as a value where its members would not be what those of an event are", async () => {
+    const data = { agent: 7, message_id: null };
+    const events = await say(await startWith(emitting({ event: "custom", data })), "Go");
+    expect(dataOf(events, "custom")).toEqual([{ run_id: events[0]?.run_id, value: data }]);
+  });
 });

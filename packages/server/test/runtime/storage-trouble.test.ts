@@ -52,6 +52,37 @@ it("whoever is asked what became of a call is told why he is asked, and what he 
   expect(started.effects).toEqual([]);
 });
 
+it("an abort whose patience ends in the moment in which a tool does: the run has its result, once", async () => {
+  const reached = Promise.withResolvers<void>();
+  const listed = Promise.withResolvers<void>();
+  const recorded = Promise.withResolvers<void>();
+  const started = await startWith((real) => ({
+    finishToolCall: async (key, lease, end) => {
+      if (end.outcome === "ok") {
+        reached.resolve();
+        await listed.promise;
+      }
+      await real.finishToolCall(key, lease, end).finally(recorded.resolve);
+    },
+    // The worst moment: it is read as still at work, and its end is stored before it is called unknown.
+    listToolCalls: async (run_id) => {
+      const calls = await real.listToolCalls(run_id);
+      listed.resolve();
+      await recorded.promise;
+      return calls;
+    },
+  }));
+  const run_id = await send(started, "Use the launch tool");
+  await reached.promise;
+  await started.runtime.engine.abort(started.session.id);
+  const events = await eventsOf(started, run_id);
+  expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "ok", output: "launched" }]);
+  const { messages } = await started.storage.getMessagesBySession(started.session.id);
+  expect(messages.find(({ role }) => role === "tool")).toMatchObject({ content: "launched" });
+  expect(started.errors).toEqual([]);
+});
+
 it("an abort that comes while the intent is being recorded: the tool never runs, and no intent stays open", async () => {
   const reached = Promise.withResolvers<void>();
   const listed = Promise.withResolvers<void>();
