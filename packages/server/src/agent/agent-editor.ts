@@ -22,6 +22,11 @@ export interface AgentEditor {
 }
 
 export function createAgentEditor(store: AgentStore, viewAgents: ViewAgents): AgentEditor {
+  /** What is written may name what another node has made a moment ago. */
+  const viewNow: ViewAgents = (scope) => {
+    store.lookAgain();
+    return viewAgents(scope);
+  };
   const findOwn = (name: string, scope: Scope) => store.findAgent(name, [scope]);
 
   async function put(definition: AgentDefinition, scope: Scope, view: AgentView, own: StoredAgent | null) {
@@ -32,7 +37,7 @@ export function createAgentEditor(store: AgentStore, viewAgents: ViewAgents): Ag
 
   return {
     async create({ idempotency_key: _, ...agent }, scope = {}) {
-      const view = await viewAgents(scope);
+      const view = await viewNow(scope);
       const taken = holderOf(agent.name, view) ?? ((await findOwn(agent.name, scope)) ? "another agent" : undefined);
       const stored = !taken && (await put({ ...agent, source: "api" }, scope, view, null));
       if (stored) return agent.name;
@@ -40,14 +45,14 @@ export function createAgentEditor(store: AgentStore, viewAgents: ViewAgents): Ag
     },
     async replace(name, agent, scope = {}) {
       parseInput(AgentName, name, "name"); // it may be a new one
-      const view = await viewAgents(scope);
+      const view = await viewNow(scope);
       const own = await findOwn(name, scope);
       if (!own) refuseHeld(name, view);
       if (await put({ ...agent, name, source: "api" }, scope, view, own)) return name;
       throw changedMeanwhile(name);
     },
     async update(name, patch, scope = {}) {
-      const view = await viewAgents(scope);
+      const view = await viewNow(scope);
       const own = await findOwn(name, scope);
       if (!own) throw notOwn(name, view);
       const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
@@ -55,7 +60,7 @@ export function createAgentEditor(store: AgentStore, viewAgents: ViewAgents): Ag
       throw changedMeanwhile(name);
     },
     async delete(name, scope = {}) {
-      if (!(await store.deleteAgent(name, scope))) throw notOwn(name, await viewAgents(scope));
+      if (!(await store.deleteAgent(name, scope))) throw notOwn(name, await viewNow(scope));
     },
   };
 }

@@ -65,8 +65,16 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     return agent;
   }
 
-  async function find(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
+  /** One that another node has made a moment ago is there, too. */
+  async function viewWith(name: string, scope?: Scope): Promise<AgentView> {
     const view = await viewAgents(scope);
+    if (view.agents.has(name)) return view;
+    store.lookAgain();
+    return viewAgents(scope);
+  }
+
+  async function find(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
+    const view = await viewWith(name, scope);
     const definition = view.agents.get(name);
     if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
     requireSubagents(definition, view);
@@ -83,7 +91,7 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   }
 
   async function get(name: string, scope?: Scope): Promise<Agent> {
-    const view = await viewAgents(scope);
+    const view = await viewWith(name, scope);
     const definition = view.agents.get(name);
     if (definition) return toAgent(definition, view);
     throw new AppError("agent_not_found", `there is no agent "${name}"`);

@@ -15,6 +15,8 @@ export interface StoredAgent {
 export interface AgentStore {
   /** All definitions of these scopes, in no particular order. What another node has changed may come a moment later. */
   listAgents(scopes: readonly Scope[]): Promise<readonly StoredAgent[]>;
+  /** What any node has changed up to now is in the next list. */
+  lookAgain(): void;
   /** The definition of that name in the first of these scopes that has one. */
   findAgent(name: string, scopes: readonly Scope[]): Promise<StoredAgent | null>;
   /**

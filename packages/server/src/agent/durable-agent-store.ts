@@ -26,6 +26,7 @@ export function createDurableAgentStore({ storage, ...options }: DurableAgentSto
 
   return {
     listAgents: cache.list,
+    lookAgain: cache.lookAgain,
     async findAgent(name, scopes) {
       for (const scope of scopes) {
         const found = await agents.findDefinition(name, scope);

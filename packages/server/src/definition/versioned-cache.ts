@@ -7,6 +7,8 @@ export interface VersionedCache<T> {
   list(scopes?: readonly Scope[]): Promise<readonly T[]>;
   /** After a change of this node's own: what is asked for from now on has it. */
   changed(): void;
+  /** Whatever other nodes have changed up to now is in what is asked for next. For who misses something in what he was given. */
+  lookAgain(): void;
 }
 
 export interface VersionedCacheOptions<T> {
@@ -30,12 +32,22 @@ export function createVersionedCache<T>(options: VersionedCacheOptions<T>): Vers
   let checkedAt = Number.NEGATIVE_INFINITY;
   let checking: Promise<void> | undefined;
 
-  async function check(): Promise<void> {
+  function check(): Promise<void> {
     const began = now();
-    const found = await options.version();
-    if (found !== version) kept.clear();
-    version = found;
-    checkedAt = began;
+    const mine: Promise<void> = options.version().then(
+      (found) => {
+        if (checking !== mine) return; // somebody wanted a later look
+        if (found !== version) kept.clear();
+        version = found;
+        checkedAt = began;
+        checking = undefined;
+      },
+      (error: unknown) => {
+        if (checking === mine) checking = undefined;
+        throw error;
+      },
+    );
+    return mine;
   }
 
   function load(key: string, scopes: readonly Scope[] | undefined): Promise<readonly T[]> {
@@ -51,9 +63,7 @@ export function createVersionedCache<T>(options: VersionedCacheOptions<T>): Vers
   return {
     async list(scopes) {
       if (now() - checkedAt >= maxAgeMs) {
-        checking ??= check().finally(() => {
-          checking = undefined;
-        });
+        checking ??= check();
         await checking;
       }
       const key = scopes ? JSON.stringify(scopes) : "";
@@ -61,6 +71,10 @@ export function createVersionedCache<T>(options: VersionedCacheOptions<T>): Vers
     },
     changed() {
       kept.clear();
+      checkedAt = Number.NEGATIVE_INFINITY;
+    },
+    lookAgain() {
+      checking = undefined;
       checkedAt = Number.NEGATIVE_INFINITY;
     },
   };

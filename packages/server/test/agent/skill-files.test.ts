@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { toolsOf } from "../../src/agent/agent-tools.ts";
 import { approvalRules } from "../../src/agent/interrupt-rules.ts";
 import { readMemoryFiles } from "../../src/agent/memory-files.ts";
 import { createSkillFiles, type SkillFiles } from "../../src/agent/skill-files.ts";
@@ -145,13 +144,5 @@ describe("rules", () => {
       ["a", { allowed_decisions: ["approve", "edit", "reject", "respond"] }],
       ["c", { allowed_decisions: ["approve"], description: "why" }],
     ]);
-  });
-
-  it("of tools: null is all, a list those, and one that is gone is named", () => {
-    const all = [{ name: "x" }, { name: "y" }];
-    expect(toolsOf({ name: "a", tools: null }, all)).toEqual(all);
-    expect(toolsOf({ name: "a", tools: ["y", "y"] }, all)).toEqual([{ name: "y" }]);
-    expect(toolsOf({ name: "a", tools: [] }, all)).toEqual([]);
-    expect(() => toolsOf({ name: "a", tools: ["z"] }, all)).toThrow(expect.objectContaining({ code: "unknown_tool" }));
   });
 });

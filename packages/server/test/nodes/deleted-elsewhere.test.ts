@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openStorage } from "@cognition/thread";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import { readEvents } from "../http/read-events.ts";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
 
@@ -10,7 +10,7 @@ const PATIENCE = { timeout: 40_000 };
 
 /** Two nodes on one PostgreSQL, each with a workspace root of its own. */
 async function startNodes(): Promise<[TestServer, TestServer]> {
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   onTestFinished(database.drop);
   const start = async (poll_ms: number) => {
     const storage = await openStorage({ uri: database.url, pool: { min: 0, max: 4 } });

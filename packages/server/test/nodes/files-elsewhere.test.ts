@@ -1,14 +1,14 @@
 import { readdirSync } from "node:fs";
 import type { CheckpointDiff, Session } from "@cognition/contract";
 import { openStorage } from "@cognition/thread";
-import { expect, inject, it, onTestFinished } from "vitest";
-import { createDatabase } from "../../../../testing/database.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { createMigratedDatabase } from "../../../thread/test/migrated-database.ts";
 import { readEvents } from "../http/read-events.ts";
 import { startTestServer, type TestServer } from "../http/test-server.ts";
 
 /** Two nodes on one PostgreSQL, each with a workspace root of its own; each works on what is sent to it. */
 async function startNodes(): Promise<[TestServer, TestServer]> {
-  const database = await createDatabase(inject("postgresUrl"));
+  const database = await createMigratedDatabase();
   onTestFinished(database.drop);
   const start = async () => {
     const storage = await openStorage({ uri: database.url, pool: { min: 0, max: 4 } });
