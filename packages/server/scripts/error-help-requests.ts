@@ -25,7 +25,7 @@ export const REQUEST_HELP = {
     "Send `reason` with the new version.",
   ],
   workspace_path_refused: [
-    "The folder is outside the workspace root, another than the chat's, or folders can't be chosen since scoping is on.",
+    "The folder is outside the workspace root, another than the chat's, or the caller has a scope and can't choose folders.",
     "Leave the path out, or name one inside the root.",
   ],
   callback_url_refused: [
@@ -117,7 +117,7 @@ export const REQUEST_HELP = {
   session_inactive: ["The session was set inactive.", "PATCH its `status` to active."],
   waiting_for_approval: ["The session's run waits for a human.", "Answer it, or abort the run in `details.run_id`."],
   nothing_waiting: ["A decision came, and nothing waits for one.", "Nothing; list the approvals to see what does."],
-  nothing_to_resume: ["The last run neither failed nor was aborted.", "Send a message instead."],
+  nothing_to_resume: ["The last run succeeded, or the session was put back to an end.", "Send a message instead."],
   nothing_to_rewind: ["The session has no earlier point of that kind.", "List the session's checkpoints."],
   already_answered: ["The approval was answered before; that answer stays.", "Nothing."],
   already_exists: ["The name or id is taken.", "Choose another, or change the one that is there."],

@@ -7,11 +7,11 @@ import type { Environment } from "../model/key-ring.ts";
 import { expand } from "./expand.ts";
 import { isGroup, type Layer, type Path } from "./layer.ts";
 
-const FILE = join(".cognition", "config.yaml");
+export const CONFIG_FILE = join(".cognition", "config.yaml");
 
 /** The file in this folder's `.cognition`, if there is one. */
 export function fileLayer(folder: string, env: Environment): Layer | undefined {
-  const file = join(folder, FILE);
+  const file = join(folder, CONFIG_FILE);
   const text = readText(file);
   if (text === undefined) return undefined;
   const source = parseYaml(text, file);
@@ -27,7 +27,7 @@ export function fileLayer(folder: string, env: Environment): Layer | undefined {
 /** The nearest folder from here upward that has a configuration. */
 export function findConfigFolder(cwd: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    if (readText(join(folder, FILE)) !== undefined) return folder;
+    if (readText(join(folder, CONFIG_FILE)) !== undefined) return folder;
     if (folder === dirname(folder)) return undefined;
   }
 }

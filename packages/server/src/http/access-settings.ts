@@ -5,7 +5,7 @@ import type { AccessSettings } from "./access.ts";
 export function accessSettings({ server, auth, scoping, cors, rate_limit }: Config): AccessSettings {
   const { clock_tolerance, ...jwt } = auth.jwt;
   const given = Object.fromEntries(Object.entries(jwt).filter(([, value]) => value !== undefined));
-  const { shared, ...rate } = rate_limit;
+  const { shared, open, ...rate } = rate_limit;
   return {
     auth: auth.mode,
     jwt: { ...given, clock_tolerance_s: clock_tolerance, scope_required: scoping.enabled },
@@ -14,6 +14,7 @@ export function accessSettings({ server, auth, scoping, cors, rate_limit }: Conf
     origins: cors.origins,
     trusted_proxies: server.trusted_proxies,
     ...(auth.mode !== "none" && auth.failures_per_minute > 0 ? { failures_per_minute: auth.failures_per_minute } : {}),
+    ...(open > 0 ? { open } : {}),
     ...(rate.per_second > 0 ? { rate: { ...rate, shared } } : {}),
   };
 }

@@ -5,6 +5,7 @@ import type { TokenOptions } from "./auth/token-authenticator.ts";
 import { type ClientAddress, createClientAddress } from "./client-address.ts";
 import { createCorsGuard } from "./guard/cors-guard.ts";
 import { createFailureGuard } from "./guard/failure-guard.ts";
+import { createOpenGuard } from "./guard/open-guard.ts";
 import { createOriginGuard } from "./guard/origin-guard.ts";
 import { createOriginList } from "./guard/origin-list.ts";
 import { createRateGuard } from "./guard/rate-guard.ts";
@@ -26,6 +27,8 @@ export interface AccessSettings {
   trusted_proxies: readonly string[];
   /** Wrong credentials that one address may send; any number by default. */
   failures_per_minute?: number;
+  /** Requests that one scope may have open at once; any number by default. */
+  open?: number;
   rate?: RateLimit & { shared: boolean };
 }
 
@@ -58,6 +61,7 @@ export function createAccess(options: AccessOptions): {
       createCorsGuard(origins),
       createSecurityHeaders(),
       ...failureGuards(options),
+      ...(settings.open === undefined ? [] : [createOpenGuard(settings.open)]),
       ...rateGuards(options),
     ],
   };

@@ -6,6 +6,7 @@ import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
 import { streamOf } from "./event-stream.ts";
 import {
+  type AdmittedRequest,
   type ArrivedRequest,
   type Authenticate,
   authenticateNobody,
@@ -39,6 +40,8 @@ export interface AppOptions {
   /** Without it, whoever holds the other end of the socket. */
   readonly clientAddress?: ClientAddress;
   readonly max_body_bytes?: number;
+  /** A reader that takes nothing of an answer for so long is cut off. */
+  readonly stall_ms?: number;
   /** Aborts when the node shuts down: streams end, with a position to go on from. */
   readonly shutdown?: AbortSignal;
   /** Holds every JSON reply to its schema: for tests. */
@@ -68,16 +71,26 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
 
 async function answer(options: AppOptions, c: AppContext, name: RouteName | undefined): Promise<Response> {
   const arrived = describe(options, c, name);
+  const onEnd = ending(c.env);
   let response: Response;
   try {
-    response = (await ask(options.guards, (guard) => guard.before?.(arrived))) ?? (await dispatch(options, c, arrived));
+    const refused = await ask(options.guards, (guard) => guard.before?.(arrived));
+    response = refused ?? (await dispatch(options, c, arrived, onEnd));
   } catch (error) {
     if (isFault(error)) options.onError(error, arrived);
     response = problemResponse(error, arrived.url.pathname);
   }
   response.headers.set("X-Request-Id", arrived.request_id);
   for (const guard of options.guards ?? []) guard.after?.(arrived, response);
-  return deliver(response, c.req.raw, c.env);
+  return deliver(response, c.req.raw, c.env, options.stall_ms);
+}
+
+/** What is done when the answer to a request has ended. Without a socket nobody knows of that: at once, for tests. */
+function ending({ outgoing }: AppEnv["Bindings"] = {}): AdmittedRequest["onEnd"] {
+  return (work) => {
+    if (!outgoing || outgoing.closed) work();
+    else outgoing.once("close", work);
+  };
 }
 
 function describe({ clientAddress }: AppOptions, c: AppContext, route: RouteName | undefined): ArrivedRequest {
@@ -111,7 +124,12 @@ async function ask(
   return undefined;
 }
 
-async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequest): Promise<Response> {
+async function dispatch(
+  options: AppOptions,
+  c: AppContext,
+  arrived: ArrivedRequest,
+  onEnd: AdmittedRequest["onEnd"],
+): Promise<Response> {
   const { route: name, headers } = arrived;
   if (name === undefined) return (await options.page?.(arrived)) ?? refuse(arrived);
   const { authenticate = authenticateNobody, recheck_ms: every_ms = RECHECK_MS } = options;
@@ -119,7 +137,7 @@ async function dispatch(options: AppOptions, c: AppContext, arrived: ArrivedRequ
   const scoping = options.scoping ?? { enabled: false, keys: [] };
   // What says nothing of a scope is told whose the credential is: figures of all scopes are not for one of them.
   const scope = SCOPELESS_ROUTES.has(name) ? caller.scope : scopeOf(sentHeaders(c), caller, scoping);
-  const admitted = { ...arrived, route: name, scope, admin: caller.admin };
+  const admitted = { ...arrived, route: name, scope, admin: caller.admin, onEnd };
   const refused = await ask(options.guards, (guard) => guard.admit?.(admitted));
   if (refused) return refused;
   const parsed = await parseRequest(ROUTES[name], c.req.raw, {

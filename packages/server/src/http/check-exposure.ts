@@ -6,17 +6,22 @@ export interface HttpExposure {
   /** The address or name it listens on. */
   readonly host: string;
   readonly auth: AuthMode;
+  /** Whether web pages of every origin may use it. */
+  readonly anyOrigin: boolean;
   /** Whether the model that needs no key would answer, because no provider is configured. */
   readonly offlineModel: boolean;
   readonly allowUnauthenticated: boolean;
   readonly allowOfflineModel: boolean;
 }
 
+const ANY_PAGE =
+  "Web pages of every origin may use this server (cors.origins is *), and it asks nobody who they are: any page that is open in a browser that reaches it can read everything and run commands. List the origins, or set auth.mode (COGNITION_AUTH_MODE).";
+
 /** Returns warnings, or throws `invalid_config` where the server would be open to strangers by an oversight. */
 export function checkHttpExposure(exposure: HttpExposure): string[] {
-  if (isLoopback(exposure.host)) return [];
+  const warnings = exposure.auth === "none" && exposure.anyOrigin ? [ANY_PAGE] : [];
+  if (isLoopback(exposure.host)) return warnings;
   const where = `The server is to listen on ${exposure.host}, which others can reach`;
-  const warnings: string[] = [];
   if (exposure.auth === "none") {
     const risk = `${where}, without authentication: anyone there could read everything and run commands.`;
     if (!exposure.allowUnauthenticated) {

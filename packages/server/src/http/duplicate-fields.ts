@@ -29,7 +29,7 @@ export function findDuplicates(text: string): Path[] {
 function isRepeated(levels: Level[], quoted: string): boolean {
   const level = levels.at(-1);
   if (level?.kind !== "object") return false;
-  level.key = JSON.parse(quoted) as string;
+  level.key = quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   const repeated = level.keys.has(level.key);
   level.keys.add(level.key);
   return repeated;

@@ -17,6 +17,8 @@ export interface AdmittedRequest extends ArrivedRequest {
   readonly route: RouteName;
   readonly scope: Scope | undefined;
   readonly admin: boolean;
+  /** Is done when the whole answer is sent, or the client has gone. */
+  onEnd(work: () => void): void;
 }
 
 type Answer = Response | undefined | Promise<Response | undefined>;

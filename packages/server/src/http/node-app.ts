@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { type AppEnv, type AppOptions, createApp } from "./app.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { STALL_MS } from "./deliver.ts";
 import type { Authenticate, Guard } from "./guard.ts";
 import type { Handlers } from "./handler.ts";
 import { createHandlers, type HandlerParts } from "./handlers.ts";
@@ -34,8 +35,6 @@ export interface NodeApp {
   close(): void;
 }
 
-/** A reader that takes nothing for so long has gone, or will come back with the last id it saw. */
-const STALL_MS = 30_000;
 /** Below what proxies and clients wait for an answer as a rule. */
 const WAIT_MS = 50_000;
 

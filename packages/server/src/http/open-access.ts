@@ -44,11 +44,12 @@ export async function openAccess({ config, storage, models, log, onError }: Open
   return { ...access, warnings };
 }
 
-async function exposureWarnings({ server, auth, models }: Config, registry: OpenAccessOptions["models"]) {
+async function exposureWarnings({ server, auth, cors, models }: Config, registry: OpenAccessOptions["models"]) {
   const providers = isLoopback(server.host) ? [] : await registry.list({});
   return checkHttpExposure({
     host: server.host,
     auth: auth.mode,
+    anyOrigin: cors.origins.includes("*"),
     allowUnauthenticated: auth.allow_unauthenticated,
     offlineModel: providers.some(({ provider, enabled }) => provider === "offline" && enabled),
     allowOfflineModel: models.offline === "on",

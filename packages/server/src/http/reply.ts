@@ -1,4 +1,4 @@
-import type { Route } from "@cognition/contract";
+import { AppError, type Route } from "@cognition/contract";
 
 export interface JsonReply {
   readonly status: number;
@@ -13,7 +13,20 @@ export function toJsonReply(name: string, route: Route, value: unknown, check: b
 
 export function jsonResponse({ status, body }: JsonReply): Response {
   if (body === undefined) return new Response(null, { status });
-  return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+  return new Response(toJson(body), { status, headers: { "Content-Type": "application/json" } });
+}
+
+const TOO_LONG = "Invalid string length";
+
+/** A page of large rows may be longer than a text can be. */
+function toJson(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    if (!(cause instanceof RangeError && cause.message === TOO_LONG)) throw cause;
+    const message = "The answer is larger than one may be. Ask for less of it at a time, with a lower limit.";
+    throw new AppError("limit_exceeded", message, { details: { limit: "answer" }, cause });
+  }
 }
 
 /** As a client will see it: fields that JSON leaves out are not there. */

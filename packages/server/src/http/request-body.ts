@@ -1,8 +1,11 @@
 import { AppError, isAppError } from "@cognition/contract";
 import { findDuplicates } from "./duplicate-fields.ts";
+import { findExcess, type JsonExcess } from "./measure-json.ts";
 
 /** Reads no more than the limit, whatever Content-Length says or leaves out. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const encoding = request.headers.get("Content-Encoding") || "identity";
+  if (encoding.toLowerCase() !== "identity") throw encoded(encoding);
   const announced = request.headers.get("Content-Length");
   if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
   try {
@@ -31,7 +34,10 @@ async function readChunks({ body }: Request, maxBytes: number): Promise<Uint8Arr
 
 /** JSON whatever the Content-Type says. No body at all stands for an object without fields. */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const text = decode(await readBytes(request, maxBytes));
+  const bytes = await readBytes(request, maxBytes);
+  const excess = findExcess(bytes, maxBytes);
+  if (excess) throw tooMuch(excess);
+  const text = decode(bytes);
   if (text.trim() === "") return {};
   const value = parse(text);
   const duplicates = findDuplicates(text);
@@ -60,8 +66,22 @@ function parse(text: string): unknown {
   }
 }
 
+/** Taken as it is, a file would be stored as what its sender did not mean. */
+function encoded(encoding: string): AppError {
+  const message = `The body is sent as ${encoding.slice(0, 100)} (Content-Encoding), which this server does not undo; nothing was done`;
+  return new AppError("malformed_request", message);
+}
+
 function tooLarge(maxBytes: number): AppError {
   return new AppError("content_too_large", `The body is larger than the limit of ${maxBytes} bytes; nothing was done`, {
     details: { limit: "body", max: maxBytes },
+  });
+}
+
+function tooMuch(excess: JsonExcess): AppError {
+  const is = excess.limit === "body_depth" ? "is nested deeper than" : "holds more values than";
+  const of = excess.limit === "body_depth" ? "levels" : "that server.body_limit makes room for";
+  return new AppError("content_too_large", `The body ${is} the limit of ${excess.max} ${of}; nothing was done`, {
+    details: { ...excess },
   });
 }

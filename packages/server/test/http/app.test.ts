@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { AppError, ROUTES } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -170,6 +171,19 @@ describe("what comes in", () => {
     const { app } = build(echo(seen));
     const response = await app.request("/sessions/s/files/x", { method: "PUT", body: new Uint8Array([0, 255, 10]) });
     expect([response.status, await response.text(), seen]).toEqual([204, "", [[0, 255, 10]]]);
+  });
+
+  it("refuses a body that is compressed: a file would be stored as it came", async () => {
+    const seen: unknown[] = [];
+    const { app } = build(echo(seen));
+    const send = (path: string, method: string, encoding: string) =>
+      app.request(path, { method, body: gzipSync("{}"), headers: { "Content-Encoding": encoding } });
+    for (const refused of [send("/sessions/s/files/x", "PUT", "gzip"), send("/sessions/s/abort", "POST", "br, gzip")]) {
+      const detail = expect.stringContaining("gzip (Content-Encoding)");
+      expect(await problemOf(refused)).toMatchObject({ status: 400, code: "malformed_request", detail });
+    }
+    expect(seen).toEqual([]);
+    expect((await send("/sessions/s/files/x", "PUT", "identity")).status).toBe(204);
   });
 
   it("reads a query by its schema: numbers, odd metadata keys, nothing unknown, nothing twice", async () => {

@@ -135,6 +135,18 @@ describe("approvals", () => {
     expect(await problemOf(resume(other))).toMatchObject({ status: 409, code: "nothing_waiting" });
   });
 
+  it("are answered once also where the session's next run asks by now", async () => {
+    const { id, interrupt, resume, ask } = await waiting();
+    const first = { decisions: [{ id: interrupt.id, type: "reject" }] };
+    expect((await resume(first)).status).toBe(200);
+    const json = { content: "Run the command: touch other.txt" };
+    const asked = await readEvents(await ask(`/sessions/${id}/messages`, { method: "POST", json }));
+    expect(asked.at(-1)?.event).toBe("interrupt");
+    expect(await problemOf(resume(first))).toMatchObject({ status: 409, code: "already_answered" });
+    const other = { decisions: [{ id: "never asked", type: "approve" }] };
+    expect(await problemOf(resume(other))).toMatchObject({ status: 422, code: "validation_failed" });
+  });
+
   it("give the first answer again for the same idempotency key", async () => {
     const { interrupt, resume } = await waiting();
     const headers = { "Idempotency-Key": crypto.randomUUID(), Accept: "text/event-stream" };

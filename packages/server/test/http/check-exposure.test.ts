@@ -4,6 +4,7 @@ import { checkHttpExposure } from "../../src/http/check-exposure.ts";
 const safe = {
   host: "0.0.0.0",
   auth: "api_key",
+  anyOrigin: false,
   offlineModel: false,
   allowUnauthenticated: false,
   allowOfflineModel: false,
@@ -45,3 +46,9 @@ it.each(["127.0.0.1", "127.0.0.53", "::1", "[::1]", "localhost", "::ffff:127.0.0
     expect(checkHttpExposure({ ...safe, host, auth: "none", offlineModel: true })).toEqual([]);
   },
 );
+
+it("warns of every web page that is visited, where all may come and nobody is asked who they are", () => {
+  const local = { ...safe, host: "127.0.0.1", anyOrigin: true } as const;
+  expect(checkHttpExposure({ ...local, auth: "none" })).toEqual([expect.stringContaining("every origin")]);
+  expect(checkHttpExposure(local)).toEqual([]);
+});

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import type { FileList } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
+import { becomeNobody } from "../../../../testing/become-nobody.ts";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
 import { nestFolders } from "../sandbox/nest-folders.ts";
 import { problemOf } from "./problem-of.ts";
@@ -78,10 +79,12 @@ describe("the files of a session", () => {
   });
 
   it("are listed and downloaded without what is closed to the server or lies too deep", async () => {
-    const isRoot = process.getuid?.() === 0;
-    if (isRoot) process.seteuid?.(65_534);
+    const { ask, fetch, createSession, root } = await startTestServer();
+    const { id: first } = await createSession();
+    await ask(`/sessions/${first}/files/a`, { method: "PUT", body: "a" });
+    for (const query of ["", "?archive=tar"]) await (await fetch(`/sessions/${first}/files${query}`)).text(); // all that it takes is loaded
+    const beOneself = becomeNobody(root);
     try {
-      const { ask, fetch, createSession } = await startTestServer();
       const { id, workspace_path = "" } = await createSession();
       const at = (path: string) => join(workspace_path ?? "", path);
       mkdirSync(at("closed"), 0);
@@ -99,7 +102,7 @@ describe("the files of a session", () => {
       expect(listed.split("\n").filter((name) => !name.startsWith("n"))).toEqual(["closed/", "z", ""]);
       chmodSync(at("closed"), 0o755);
     } finally {
-      if (isRoot) process.seteuid?.(0);
+      beOneself();
     }
   });
 
@@ -126,6 +129,24 @@ describe("the files of a session", () => {
       expect(execFileSync("ls", [dir.path], { encoding: "utf8" }).split("\n")).toContain("empty");
     } finally {
       dir.remove();
+    }
+  });
+
+  it("where all work in the root, leave the server's configuration to the server: it may hold keys", async () => {
+    const { ask, fetch, root, createSession } = await startTestServer({ isolation: "shared" });
+    writeFileSync(join(root, ".cognition/config.yaml"), "webhooks: { secrets: [whsec_mark] }\n");
+    const { id } = await createSession();
+    for (const path of [".cognition/config.yaml", "%2ecognition/config%2eyaml", "x/../.cognition/config.yaml"]) {
+      const asked = ask(`/sessions/${id}/files/${path}`);
+      expect(await problemOf(asked), path).toMatchObject({ status: expect.toSatisfy((s) => [403, 404].includes(s)) });
+    }
+    const archive = await (await ask(`/sessions/${id}/files?archive=tar`)).text();
+    expect(archive).toContain(".cognition/agents/");
+    expect(archive).not.toContain("mark");
+    for (const content of ["Read the file .cognition/config.yaml", "Search for webhooks in all files"]) {
+      const said = await (await fetch(`/sessions/${id}/messages`, { method: "POST", json: { content } })).text();
+      expect(said).toContain('"status":"succeeded"');
+      expect(said).not.toContain("mark");
     }
   });
 });

@@ -47,6 +47,10 @@ describe("a server as it is started", () => {
     expect(await statusFor(server.url, { ...project, "X-Cognition-Scope-User": ["ann", "ben"] })).toBe(422);
     const spelled = { ...project, "X-Cognition-Scope-Project_Id": "q", "X-Cognition-Scope-User": "ann" };
     expect(await statusFor(server.url, spelled)).toBe(422);
+    // Node would not look that far.
+    const { "X-Cognition-Scope-Project_Id": last, ...first } = spelled;
+    const far = { ...first, a: Array<string>(2_100).fill(""), "X-Cognition-Scope-Project_Id": last };
+    expect(await statusFor(server.url, far)).toBe(422);
   });
 
   it("does not start where others can reach it, unless it is told that this is meant", async () => {

@@ -1,7 +1,7 @@
 import { ROUTES, type RouteName, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { engines } from "../../../thread/test/engines.ts";
+import { engines, onEveryEngine } from "../../../thread/test/engines.ts";
 import type { Config } from "../../src/config/config-schema.ts";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
@@ -59,35 +59,42 @@ describe("the walk", () => {
   });
 });
 
-describe.each(engines.filter(({ name }) => name !== "sqlite"))("on $name", ({ open }) => {
-  it("another scope finds nothing, whichever id it knows and wherever it puts it; the owner finds all as it was", {
-    timeout: 300_000,
-  }, async () => {
-    const { storage, dispose } = await open();
-    onTestFinished(dispose);
-    const { ask, faults, create } = await start(storage);
-    const victim = await create();
-    const before = await viewOf(ask, victim);
-    const findings: Findings = { holes: [], tried: new Set() };
-    let count = 0;
-    const strangers = [() => create(), () => create({ user: victim.user_id, project: `other-${++count}` })].map(
-      (createOne) => createStranger({ ask, victim, createStranger: createOne }, findings),
-    );
-    for (const [name, route] of CASES) {
-      for (const stranger of strangers) await stranger.tryRoute(name, route);
-    }
-    expect(await viewOf(ask, victim)).toEqual(before);
-    expect(findings.holes).toEqual([]);
-    expect([...findings.tried].sort()).toEqual(
-      CASES.flatMap(([name, { foreign }]) => Object.keys(foreign).map((field) => `${name} ${field}`)).sort(),
-    );
-    expect(faults).toEqual([]);
-  });
-});
+const walked = engines.filter(({ name }) => name !== "sqlite");
+
+onEveryEngine(
+  "the walk",
+  (open) => {
+    it("another scope finds nothing, whichever id it knows and wherever it puts it; the owner finds all as it was", {
+      timeout: 300_000,
+    }, async () => {
+      const { storage, dispose } = await open();
+      onTestFinished(dispose);
+      const { ask, faults, create } = await start(storage);
+      const victim = await create();
+      const before = await viewOf(ask, victim);
+      const findings: Findings = { holes: [], tried: new Set() };
+      let count = 0;
+      const strangers = [() => create(), () => create({ user: victim.user_id, project: `other-${++count}` })].map(
+        (createOne) => createStranger({ ask, victim, createStranger: createOne }, findings),
+      );
+      for (const [name, route] of CASES) {
+        for (const stranger of strangers) await stranger.tryRoute(name, route);
+      }
+      expect(await viewOf(ask, victim)).toEqual(before);
+      expect(findings.holes).toEqual([]);
+      expect([...findings.tried].sort()).toEqual(
+        CASES.flatMap(([name, { foreign }]) => Object.keys(foreign).map((field) => `${name} ${field}`)).sort(),
+      );
+      expect(faults).toEqual([]);
+    });
+  },
+  walked,
+);
 
 describe("with scoping on", () => {
   it("every owner's request succeeds, with an idempotency key that every other owner uses as well", {
     timeout: 300_000,
+    tags: "long",
   }, async () => {
     const { ask, faults, create } = await start();
     const failed: string[] = [];

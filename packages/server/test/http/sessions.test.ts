@@ -246,4 +246,14 @@ describe("a scope", () => {
     const total = async (headers = {}) => ((await (await ask("/sessions", { headers })).json()) as SessionPage).total;
     expect([await total(), await total(ann), await total(bob)]).toEqual([2, 1, 0]);
   });
+
+  it("lets nobody who has one choose another's folder, or the root with all of them, where scoping is off", async () => {
+    const { ask, createSession, root } = await startTestServer();
+    const { workspace_path } = await createSession({}, ann);
+    for (const path of [root, workspace_path, join(root, "mine")]) {
+      const asked = ask("/sessions", { method: "POST", headers: bob, json: { workspace_path: path } });
+      expect(await problemOf(asked), path ?? "").toMatchObject({ status: 422, code: "workspace_path_refused" });
+    }
+    expect((await createSession({ workspace_path: join(root, "mine") })).workspace_path).toBe(join(root, "mine"));
+  });
 });

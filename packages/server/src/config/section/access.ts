@@ -67,6 +67,10 @@ export const RateLimitSection = section({
     description: "Requests a second that each scope may send in the long run; 0 for no limit.",
   }),
   burst: option(wholeNumber(1, 1_000_000).default(50), { description: "Requests that each scope may send at once." }),
+  open: option(wholeNumber(0, 1_000_000).default(1_000), {
+    description:
+      "Requests that each scope may have open at once on a node, its event streams among them; 0 for no limit. Callers without a scope have none.",
+  }),
   shared: option(onOff().default(false), {
     description: "Count over all nodes, in the storage (a round trip for each request), instead of on each node.",
   }),

@@ -32,7 +32,7 @@ export const ServerSection = section({
   }),
   body_limit: option(wholeNumber(1024, GIB).default(DEFAULT_MAX_BODY_BYTES), {
     description:
-      "Bytes that a request's body may have. Below 16 MiB a message, file or artifact of the size its own limit allows may not fit.",
+      "Bytes that a request's body may have; of JSON, one value for each 64 of them. Below 16 MiB a message, file or artifact of the size its own limit allows may not fit.",
   }),
   header_limit: option(wholeNumber(4096, MIB).default(16 * 1024), {
     description: "Bytes that the headers of a request may have, all together.",

@@ -22,7 +22,7 @@ export function createMemoryRateLimiter({ per_second, burst }: RateLimit, now: (
   return {
     take: async (scope) => {
       const at = now();
-      const key = keyOf(scope);
+      const key = scopeKey(scope);
       const full = Math.max(fullAt.get(key) ?? at, at);
       const wait = full - at - cost * (burst - 1);
       // A hair above zero is a sum of fractions, not a wait.
@@ -39,7 +39,8 @@ export function createSharedRateLimiter(limit: RateLimit, store: RateLimitStore)
   return { take: (scope) => store.takeRequest(scope, limit) };
 }
 
-function keyOf(scope: Scope | undefined): string {
+/** The same for the same scope, in whatever order its keys came. */
+export function scopeKey(scope: Scope | undefined): string {
   if (scope === undefined) return "";
   return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,7 @@
 import type { RunEngine } from "../../run/run-engine.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
+import { cursorPage, uuidCursorOf } from "./page.ts";
 
 export interface SessionRoutes {
   readonly sessions: Sessions;
@@ -12,7 +13,16 @@ type Names = "createSession" | "listSessions" | "getSession" | "updateSession" |
 export function sessionRoutes({ sessions, engine }: SessionRoutes): Pick<Handlers, Names> {
   return {
     createSession: ({ body, scope, key_id }) => sessions.create(body, scope, key_id),
-    listSessions: ({ query, scope }) => sessions.list(query, scope),
+    listSessions: async ({ query, scope }) => {
+      const { metadata, status, limit, offset } = query;
+      const before = uuidCursorOf(query);
+      const { found, total } = await sessions.list(
+        { ...(metadata && { metadata_filters: metadata }), ...(status && { status }), ...(scope && { scope }) },
+        { limit: limit + 1, ...(before === undefined ? { offset } : { before }) },
+      );
+      const { page, info } = cursorPage(query, found, total);
+      return { sessions: page, ...info };
+    },
     getSession: ({ params, scope }) => sessions.get(params.id, scope),
     updateSession: ({ params, body, scope }) => sessions.update(params.id, body, scope),
     deleteSession: async ({ params, scope }) => {

@@ -14,5 +14,5 @@ export function anArrival(headers: Record<string, string> = {}, more: Partial<Ar
 }
 
 export function anAdmission(scope: AdmittedRequest["scope"], more: Partial<AdmittedRequest> = {}): AdmittedRequest {
-  return { ...anArrival(), route: "listSessions", scope, admin: false, ...more };
+  return { ...anArrival(), route: "listSessions", scope, admin: false, onEnd: () => {}, ...more };
 }

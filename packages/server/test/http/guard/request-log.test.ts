@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRequestLog } from "../../../src/http/guard/request-log.ts";
 import { createSecurityHeaders } from "../../../src/http/guard/security-headers.ts";
 import { createLogger } from "../../../src/telemetry/logger.ts";
-import { anArrival } from "./an-arrival.ts";
+import { anAdmission, anArrival } from "./an-arrival.ts";
 
 function createLines(level: "debug" | "info" = "info") {
   const lines: Record<string, unknown>[] = [];
@@ -21,7 +21,7 @@ describe("the log of requests", () => {
       { url },
     );
     guard.before?.(request);
-    guard.admit?.({ ...request, route: "listSessions", scope: { user: "ann" }, admin: false });
+    guard.admit?.(anAdmission({ user: "ann" }, { ...request, route: "listSessions" }));
     now = 17.5;
     guard.after?.(request, new Response(null, { status: 200 }));
     expect(lines).toEqual([
