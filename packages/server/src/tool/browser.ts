@@ -10,6 +10,11 @@ const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|javascript|x-yaml|y
 const HTML = /^(text\/html|application\/xhtml\+xml)/i;
 const ERROR_TEXT_BYTES = 2000;
 
+const SCHEMA = z.object({
+  url: z.string().min(1).max(MAX_URL_LENGTH),
+  format: z.enum(["markdown", "text", "html"]).default("markdown"),
+});
+
 export interface BrowserOptions {
   fetch: GuardedFetch;
   maxOutputBytes?: number;
@@ -22,10 +27,7 @@ export function createBrowserTool({
   return defineTool({
     name: "browser",
     description: "Fetches a web page and gives it as markdown, text or html. Only public http and https addresses.",
-    schema: z.object({
-      url: z.string().min(1).max(MAX_URL_LENGTH),
-      format: z.enum(["markdown", "text", "html"]).default("markdown"),
-    }),
+    schema: SCHEMA,
     on_crash: "retry",
     effect: "network",
     async run({ url, format }, { signal }) {

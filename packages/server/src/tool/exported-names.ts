@@ -1,8 +1,9 @@
 const MAX_NAMES = 300;
+// Neither an indent nor a list goes on for ever: over the lines that follow, a megabyte of them would take hours.
 const DECLARATION =
-  /^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class|interface|type|enum|namespace)\s+([\w$]+)/gm;
-const LIST = /^\s*export\s+(?:type\s+)?\{([^}]*)\}/gm;
-const STAR = /^\s*export\s+\*\s+(?:as\s+([\w$]+)\s+)?from\s+["']([^"']+)["']/gm;
+  /^[ \t]*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class|interface|type|enum|namespace)\s+([\w$]+)/gm;
+const LIST = /^[ \t]*export\s+(?:type\s+)?\{([^{}]*)\}/gm;
+const STAR = /^[ \t]*export\s+\*\s+(?:as\s+([\w$]+)\s+)?from\s+["']([^"']+)["']/gm;
 
 /** The names that a declaration file exports, as far as its text tells; `* from "./x"` for what it passes on whole. */
 export function exportedNames(source: string): string[] {

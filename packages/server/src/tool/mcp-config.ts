@@ -9,6 +9,14 @@ const ServerName = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, {
 const CONNECT_TIMEOUT_MS = 10_000;
 const CALL_TIMEOUT_MS = 60_000;
 
+/** No request can be sent to such an address, and whoever is told of that would be told the password. */
+const NO_PASSWORD = "must not hold a user name or a password; send them in headers, as authorization";
+
+function hasNoPassword(address: string): boolean {
+  const url = URL.parse(address);
+  return !url || (url.username === "" && url.password === "");
+}
+
 /** `command` for a server that is a process, `url` for one over streamable HTTP. */
 export const McpServerConfig = z
   .strictObject({
@@ -17,7 +25,10 @@ export const McpServerConfig = z
     args: z.array(z.string()).optional(),
     env: z.record(z.string(), z.string()).optional(),
     cwd: z.string().optional(),
-    url: z.url({ protocol: /^https?$/ }).optional(),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .refine(hasNoPassword, { error: NO_PASSWORD })
+      .optional(),
     headers: z.record(z.string(), z.string()).optional(),
     /** For all its tools; otherwise "retry" for those it calls read-only or idempotent, else "never". */
     on_crash: z.enum(["retry", "never", "ask"]).optional(),

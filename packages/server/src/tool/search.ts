@@ -14,14 +14,16 @@ export interface SearchProvider {
   search(query: string, options: { limit: number; signal: AbortSignal }): Promise<SearchHit[]>;
 }
 
+const SCHEMA = z.object({
+  query: z.string().trim().min(1).max(500),
+  limit: z.int().min(1).max(25).default(8),
+});
+
 export function createSearchTool({ provider }: { provider: SearchProvider }): ToolDefinition {
   return defineTool({
     name: "search",
     description: "Searches the web; gives titles, addresses and snippets. Read a page with the browser tool.",
-    schema: z.object({
-      query: z.string().trim().min(1).max(500),
-      limit: z.int().min(1).max(25).default(8),
-    }),
+    schema: SCHEMA,
     on_crash: "retry",
     effect: "network",
     async run({ query, limit }, { signal }) {

@@ -9,6 +9,9 @@ export function isZodSchema(schema: unknown): schema is z.ZodType {
   return isJsonObject(schema) && "_zod" in schema;
 }
 
+/** A tool that is made anew for each server or run has the schema that it had before: it is read once. */
+const converted = new WeakMap<z.ZodType, JsonObject>();
+
 /** The schema as models get it. Throws `validation_failed` if it is none, or not one of an object. */
 export function toolParameters(schema: ToolSchema): JsonObject {
   const parameters: JsonObject = isZodSchema(schema) ? fromZod(schema) : schema;
@@ -20,8 +23,11 @@ export function toolParameters(schema: ToolSchema): JsonObject {
 }
 
 function fromZod(schema: z.ZodType): JsonObject {
+  const known = converted.get(schema);
+  if (known) return known;
   try {
     const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+    converted.set(schema, parameters);
     return parameters;
   } catch (cause) {
     const reason = messageOf(cause);

@@ -254,6 +254,18 @@ describe("inspect_package", () => {
     await outside.dispose();
   });
 
+  it.each(["\n", "export {\n"])("holds nobody up over a declaration file of nothing but %j", async (line) => {
+    const lines = line.repeat(40_000);
+    await workspace.write({
+      "package.json": '{"name":"mine","types":"./a.d.ts"}',
+      "a.d.ts": `${lines}export const last: 1;`,
+    });
+    const before = performance.now();
+    const report = JSON.parse((await call("inspect_package", {})) as string);
+    expect(performance.now() - before).toBeLessThan(2_000); // it took ten seconds, and a megabyte hours
+    expect(report).toMatchObject({ exported_names: ["last"] });
+  });
+
   it("says what is not there or not valid", async () => {
     await workspace.write({ "node_modules/bad/package.json": "{" });
     await expect(call("inspect_package", { name: "none" })).rejects.toThrow("none is not installed");

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { toFinishedTool } from "../../src/runtime/finished-tool.ts";
+import { createBuiltinTools } from "../../src/tool/builtin-tools.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { parseToolArgs, toolParameters } from "../../src/tool/tool-schema.ts";
 
@@ -23,6 +24,15 @@ describe("a tool", () => {
       message: expect.stringContaining("add.a"),
     });
     expect(toolParameters(tool.schema)).toMatchObject({ type: "object", required: ["a"] });
+  });
+
+  it("has its schema read once, however often it is made", () => {
+    const fetch = async () => Promise.reject(new Error("nobody asks"));
+    const [once, again] = [createBuiltinTools({ fetch }), createBuiltinTools({ fetch })];
+    expect(once.length).toBeGreaterThan(5);
+    for (const [n, { schema }] of once.entries()) {
+      expect(toolParameters(schema)).toBe(toolParameters(again[n]?.schema ?? {}));
+    }
   });
 
   it("with a JSON Schema refuses what does not fit", async () => {

@@ -1,26 +1,43 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { addTestTools } from "../children/mcp-test-tools.ts";
 import { until } from "./until.ts";
 import { startWebServer, type WebServer } from "./web-server.ts";
 
 const CHILDREN = join(import.meta.dirname, "..", "children");
 const web: WebServer[] = [];
-const clients: ChildProcess[] = [];
+const clients: { close(): void }[] = [];
+const answers = new Map<number, unknown[]>();
+let child: ChildProcessByStdio<Writable, Readable, null>;
+
+/** The clients are in a process of their own, as a server has them: one for all, since it takes as long to start as all they do. */
+beforeAll(() => {
+  child = spawn(process.execPath, ["--conditions=cognition-source", join(CHILDREN, "mcp-http-client.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { PATH: process.env["PATH"] },
+  });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const { client, answer } = JSON.parse(line) as { client: number; answer: unknown };
+    answers.get(client)?.push(answer);
+  });
+});
+
+afterAll(async () => {
+  const ended = child.exitCode === null ? once(child, "exit") : undefined;
+  child.kill("SIGKILL");
+  await ended;
+});
 
 afterEach(async () => {
-  for (const child of clients.splice(0)) {
-    const ended = child.exitCode === null ? once(child, "exit") : undefined;
-    child.kill("SIGKILL");
-    await ended;
-  }
+  for (const client of clients.splice(0)) client.close();
   await Promise.all(web.splice(0).map((server) => server.close()));
 });
 
@@ -107,31 +124,23 @@ function addExtra(server: McpServer, name: string): void {
   server.registerTool(name, { inputSchema: {} }, () => ({ content: [{ type: "text", text: name }] }));
 }
 
-/** The client in a process of its own, as a server has it. */
 function startClient(config: object) {
-  const program = join(CHILDREN, "mcp-http-client.ts");
-  const args = [
-    "--conditions=cognition-source",
-    program,
-    JSON.stringify({ name: "web", connect_timeout_ms: 50_000, ...config }),
-  ];
-  const child = spawn(process.execPath, args, {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { PATH: process.env["PATH"] },
-  });
-  clients.push(child);
-  const answers: unknown[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => answers.push(JSON.parse(line)));
+  const client = answers.size;
+  const told: unknown[] = [];
+  answers.set(client, told);
   let read = 0;
-  const send = (command: object) => child.stdin.write(`${JSON.stringify(command)}\n`);
+  const send = (command: object) => child.stdin.write(`${JSON.stringify({ client, ...command })}\n`);
   async function next() {
-    await until("an answer", () => answers.length > read);
-    return answers[read++];
+    await until("an answer", () => told.length > read);
+    return told[read++];
   }
   async function ask(command: object) {
     send(command);
     return next();
   }
+  send({ do: "begin", config: { name: "web", connect_timeout_ms: 50_000, ...config } });
+  read = 1;
+  clients.push({ close: () => send({ do: "close" }) });
   return { send, next, ask, call: (tool: string, args = {}) => ask({ do: "call", tool, args }) };
 }
 

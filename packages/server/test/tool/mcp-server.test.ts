@@ -253,7 +253,9 @@ describe("a server over stdio", () => {
     await until("its end", () => !isAlive(pid));
   });
 
-  it("that gives more than can be read is ended, with the reason told, and started again for the next call", async () => {
+  it("that gives more than can be read is ended, with the reason told, and started again for the next call", {
+    tags: "long",
+  }, async () => {
     const server = stdio();
     await expect(call(server, "test_flood")).rejects.toMatchObject({
       code: "outcome_unknown",
@@ -322,12 +324,15 @@ describe("configuration", () => {
     [{ name: "a", command: "x", url: "http://x" }, "give either command or url"],
     [{ name: "a_b", command: "x" }, "name"],
     [{ name: "a", url: "ftp://x" }, "url"],
+    [{ name: "a", url: "no address" }, "url"],
+    [{ name: "a", url: "http://ann:secret@x/mcp" }, "url: must not hold a user name or a password"],
     [{ name: "a", url: "http://x", args: [] }, "args and env"],
     [{ name: "a", command: "x", headers: {} }, "headers are for"],
     [{ name: "a", command: "x", retry: true }, "retry"],
   ])("%j is refused", (config, message) => {
     expect(() => parseMcpServers([config])).toThrow(expect.objectContaining({ code: "invalid_config" }));
     expect(() => parseMcpServers([config])).toThrow(message);
+    expect(() => parseMcpServers([config])).not.toThrow("secret");
   });
 
   it("refuses two servers of one name", () => {
