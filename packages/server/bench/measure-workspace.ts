@@ -83,7 +83,7 @@ export async function measureSnapshots(files: number, snapshots: number): Promis
     const restoring = performance.now();
     await moveTo(all, session, first.snapshot);
     const restore_ms = performance.now() - restoring;
-    const isThere = (await all.workspaces.look(session)) === first.snapshot;
+    const isThere = (await all.workspaces.look(session)).tree === first.snapshot;
     const is_exact = isThere && JSON.stringify(contentsOf(folder)) === JSON.stringify(first.files);
     await all.storage.close();
     const database_bytes = statSync(uri).size;

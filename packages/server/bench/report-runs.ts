@@ -82,7 +82,7 @@ ${floorLine(summary)}
 
 ## Targets
 
-${missed === 0 ? "All are reached." : `${missed} of ${verdicts.length} are not reached.`}
+${missed === 0 ? "All are reached." : `${missed} of ${verdicts.length} are not reached; [ADR 20](../adr/0020-what-durability-costs.md) says why.`}
 
 ${asMarkdown(verdictTable(summary))}
 `;

@@ -9,6 +9,7 @@ import { createBudgets } from "./budget/budgets.ts";
 import { createChatStores } from "./chat/chat-stores.ts";
 import { createChats } from "./chat/chats.ts";
 import type { Config } from "./config/config-schema.ts";
+import { CONFIG_FILE } from "./config/file-layer.ts";
 import { modelSettings } from "./config/model-settings.ts";
 import { sandboxSettings } from "./config/sandbox-settings.ts";
 import { configuredServers, toolSettings } from "./config/tool-settings.ts";
@@ -30,10 +31,11 @@ import { createRunEngine, type RunEngine, type RunEngineOptions } from "./run/ru
 import { createAgentOpener } from "./runtime/agent-opener.ts";
 import { type GraphSource, graphDefinition, loadCustomGraphs } from "./runtime/custom-graph.ts";
 import { createGraphExecutor } from "./runtime/graph-executor.ts";
-import { createLeftCommands } from "./runtime/left-commands.ts";
+import { createLeftCommands, type LeftCommands } from "./runtime/left-commands.ts";
 import { loadMiddleware, type MiddlewareSource } from "./runtime/named-middleware.ts";
 import { createSharedLooks } from "./runtime/shared-looks.ts";
 import { createSandboxes } from "./sandbox/create-sandboxes.ts";
+import { databaseFiles } from "./sandbox/file/protected-paths.ts";
 import type { Sandboxes } from "./sandbox/sandbox.ts";
 import { createDeletedFolders } from "./session/deleted-folders.ts";
 import { createSessions, type Sessions } from "./session/sessions.ts";
@@ -107,14 +109,14 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
   makeRoot(root);
   const parts = await openParts(options, config);
   const { models, tools, agents, sandboxes, telemetry, webhooks, workspaces, retention, problems } = parts;
-  const engine = createEngine(options, config, parts);
+  const left = createLeftCommands({ storage, sandboxes, onError: (error) => options.onError(error, "") });
+  const engine = createEngine(options, config, { ...parts, left });
   const { isolation } = config.workspace;
-  const workspace = { workspace_root: root, isolation, refuse_given_paths: config.scoping.enabled };
+  const workspace = { workspace_root: root, isolation, scoping: config.scoping.enabled };
   const deleted = createDeletedFolders({
     ...{ storage, sandboxes, engine, workspaces, workspace_root: root },
     onError: (error) => options.onError(error, ""),
   });
-  const left = createLeftCommands({ storage, sandboxes, onError: (error) => options.onError(error, "") });
   const sessions = createSessions({
     ...{ storage, agents, models, sandboxes, engine, workspaces, ...workspace, deletedFolders: deleted },
   });
@@ -166,6 +168,7 @@ async function openParts(options: ComposeOptions, config: Config) {
     sharedBreakers: { store: storage.breakers, onError },
     ...modelSettings(config),
   });
+  await models.checkDefaults();
   const telemetry = options.telemetry ?? (await createTelemetry(config));
   // Before anything that would have to be let go of again.
   const access = await openAccess({ config, storage, models, log: options.log, onError });
@@ -194,6 +197,7 @@ async function openParts(options: ComposeOptions, config: Config) {
     sandboxes: await openSandboxes(options, config),
     workspaces: createWorkspaces({
       ...{ snapshots: storage.snapshots, root, onError },
+      never: options.state_database ? databaseFiles(options.state_database) : [],
       max_file_bytes: config.workspace.snapshot_max_file,
       quota_bytes: config.workspace.snapshot_quota,
       exclude: config.workspace.snapshot_exclude,
@@ -212,9 +216,11 @@ async function openParts(options: ComposeOptions, config: Config) {
   };
 }
 
-function createEngine(options: ComposeOptions, config: Config, parts: Parts): RunEngine {
+type EngineParts = Parts & { left: LeftCommands };
+
+function createEngine(options: ComposeOptions, config: Config, parts: EngineParts): RunEngine {
   const { storage, workspace_root } = options;
-  const { checkpointer, agents, telemetry, webhooks, workspaces, budgets } = parts;
+  const { checkpointer, agents, telemetry, webhooks, workspaces, budgets, left } = parts;
   const openAgent = createAgentOpener({
     ...parts,
     storage,
@@ -235,6 +241,7 @@ function createEngine(options: ComposeOptions, config: Config, parts: Parts): Ru
         return (await agents.resolveForSession(agent_name, scopes)).revision;
       }),
     ...webhooks.hooks,
+    onLost: left.start,
     observe: telemetry.observe,
     newTraceId: telemetry.newTraceId,
     onError: options.onError,
@@ -292,6 +299,7 @@ function openSandboxes(options: ComposeOptions, config: Config): Promise<Sandbox
       allowUnisolated: config.sandbox.allow_unisolated,
       sharedFolder: config.workspace.isolation === "shared",
     },
+    configuration: join(options.workspace_root, CONFIG_FILE),
     ...(options.state_database ? { stateDatabase: options.state_database } : {}),
   });
 }

@@ -75,6 +75,9 @@ function createServer({ http }: Runtime, maxHeaderSize: number): Server {
     overrideGlobalObjects: false,
   });
   const server = createHttpServer({ maxHeaderSize }, listener);
+  // Their size is limited. Past a count of its own Node drops them, in some releases without a word: a scope's header that a
+  // proxy adds behind a client's two thousand would be gone, and the client's own stand.
+  server.maxHeadersCount = 0;
   server.on("clientError", answerBadRequest);
   // Node would answer an expectation that it doesn't know with a bare 417; every other header it doesn't know is ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

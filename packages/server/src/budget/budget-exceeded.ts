@@ -14,10 +14,11 @@ const PERIODS: Readonly<Record<Budget["period"], string>> = {
 /** What stands in the way, how much of it is used, what was kept and how to go on. */
 export function budgetExceeded(
   { budget, limit }: Refused,
-  asked: Pick<BudgetReservation, "tokens" | "cost">,
+  asked: Pick<BudgetReservation, "tokens" | "cost" | "seconds">,
 ): AppError {
   const max = budget[`max_${limit}`];
-  const used = budget[`used_${limit}`];
+  // The time since it was last counted is used, whatever became of the call; it is counted when the run has ended.
+  const used = budget[`used_${limit}`] + (limit === "seconds" ? asked.seconds : 0);
   const needs = { tokens: asked.tokens, cost: asked.cost, steps: 1, tool_calls: 1, seconds: 0 }[limit];
   const next = needs > 0 ? `, and the next call needs about ${show(limit, needs)}` : "";
   const reserved = limit === "tokens" || limit === "cost" ? budget[`reserved_${limit}`] : 0;

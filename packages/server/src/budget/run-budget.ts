@@ -71,7 +71,7 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
     const seconds = elapsed();
     const answer = await store.reserve({ ...asked, run_id, counts, seconds, ttl_ms: HOLD_MS });
     if (!answer.ok) {
-      exceed(budgetExceeded(answer, asked));
+      exceed(budgetExceeded(answer, { ...asked, seconds }));
       return undefined;
     }
     countedAt += seconds * 1000;

@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import {
   AppError,
   type Chat,
@@ -17,6 +16,7 @@ import { chatMetadata } from "./chat-metadata.ts";
 /** Where the platform keeps its sessions. */
 interface PlatformSessions {
   create(session: CreateSession, scope?: Scope): Promise<Session>;
+  createBeside(session_id: string, session: CreateSession, scope?: Scope): Promise<Session>;
   get(session_id: string, scope?: Scope): Promise<Session>;
   update(session_id: string, patch: { mode: Session["mode"] }, scope?: Scope): Promise<Session>;
   delete(session_id: string, scope?: Scope): Promise<void>;
@@ -73,15 +73,9 @@ export function createChats(options: ChatsOptions): Chats {
     throw new AppError("chat_not_found", `User ${key.user_id} has no active chat ${key.chat_id}; PUT makes one`);
   }
 
-  function newSession(key: ChatKey, { working_directory, mode = DEFAULT_CHAT_MODE }: PutChat, scope: Scope) {
-    const wanted = { title: key.chat_id, mode, metadata: chatMetadata(key) };
-    const path = working_directory === undefined ? {} : { workspace_path: working_directory };
-    return sessions.create(parseInput(CreateSession, { ...wanted, ...path }, "chat"), scope);
-  }
-
   /** The session comes first: a chat that names none could not be used. One that lost the race goes again, unused. */
   async function create(key: ChatKey, wanted: PutChat, scope: Scope): Promise<Chat> {
-    const session = await newSession(key, wanted, scope);
+    const session = await sessions.create(sessionOf(key, wanted), scope);
     const chat = await (await storeFor(scope)).create(toChat(key, session));
     if (chat.session_id !== session.id) await sessions.delete(session.id, scope);
     return chat;
@@ -123,12 +117,18 @@ export function createChats(options: ChatsOptions): Chats {
     clear: async (key, scope = {}) => {
       const current = await load(key, scope);
       const { mode } = await sessions.get(current.session_id, scope);
-      const session = await newSession(key, { mode, ...givenFolder(current) }, scope);
+      const session = await sessions.createBeside(current.session_id, sessionOf(key, { mode }), scope);
       const fresh = toChat(key, session);
       await (await storeFor(scope)).save(fresh);
       return present(fresh, scope);
     },
   };
+}
+
+function sessionOf(key: ChatKey, { working_directory, mode = DEFAULT_CHAT_MODE }: PutChat): CreateSession {
+  const wanted = { title: key.chat_id, mode, metadata: chatMetadata(key) };
+  const path = working_directory === undefined ? {} : { workspace_path: working_directory };
+  return parseInput(CreateSession, { ...wanted, ...path }, "chat");
 }
 
 function toChat(key: ChatKey, { id, mode, workspace_path, created_at }: Session): Chat {
@@ -144,11 +144,6 @@ function toChat(key: ChatKey, { id, mode, workspace_path, created_at }: Session)
     created_at,
     last_used: created_at,
   };
-}
-
-/** A folder that was made for the former session goes with that session; one that a caller named is his. */
-function givenFolder({ session_id, working_directory }: Chat): Pick<PutChat, "working_directory"> {
-  return basename(working_directory) === session_id ? {} : { working_directory };
 }
 
 /** Of two times in one format, as all of ours are. */

@@ -27,6 +27,8 @@ export interface SandboxesOptions {
   readonly protectedPaths?: readonly string[];
   /** The same, and not to be read either: the state database by its path. */
   readonly stateDatabase?: string;
+  /** Nor the server's configuration, which may hold keys. */
+  readonly configuration?: string;
   /**
    * A folder of the server's own, on a disk of this machine, for commands to outlive the server: their output and how they
    * ended. No agent reads it.
@@ -162,8 +164,9 @@ function findFolder(path: string): string {
 }
 
 function openWorkspace(folder: string, options: SandboxesOptions): Workspace {
-  const { protectedPaths = DEFAULT_PROTECTED, stateDatabase, commandFolder } = options;
+  const { protectedPaths = DEFAULT_PROTECTED, stateDatabase, configuration, commandFolder } = options;
   const hidden = [
+    ...(configuration === undefined ? [] : [configuration]),
     ...(stateDatabase === undefined ? [] : databaseFiles(stateDatabase)),
     ...(commandFolder === undefined ? [] : [commandFolder]),
   ];

@@ -57,7 +57,7 @@ export function answersFor(
   answered: ReadonlySet<string>,
   decisions: readonly PlacedDecision[],
 ): Record<string, Decision> {
-  const found = decisions.map((placed) => ({ placed, interrupt: findInterrupt(waiting, placed) }));
+  const found = decisions.map((placed) => ({ placed, interrupt: findInterrupt(waiting, placed.decision) }));
   const missing = found.filter(({ interrupt }) => !interrupt).map(({ placed }) => placed);
   const unknown = missing.filter(({ decision }) => !answered.has(nameOf(decision)));
   if (unknown.length > 0) throw invalid(unknown, `is not among what waits: ${waiting.map(({ id }) => id).join(", ")}`);
@@ -75,7 +75,7 @@ export function answersFor(
   return Object.fromEntries(answers);
 }
 
-function findInterrupt(waiting: readonly Interrupt[], { decision }: PlacedDecision): Interrupt | undefined {
+export function findInterrupt(waiting: readonly Interrupt[], decision: Decision): Interrupt | undefined {
   return waiting.find(({ id, tool_call_id }) =>
     decision.id === undefined ? tool_call_id === decision.tool_call_id : id === decision.id,
   );

@@ -12,7 +12,8 @@ import {
 import type { Storage } from "@cognition/thread";
 import type { RunEngine } from "../run/run-engine.ts";
 import type { RunInput } from "../run/run-input.ts";
-import { answersFor, nothingWaits, type PlacedDecision } from "./approvals.ts";
+import { findCutAnswer } from "../timeline/cut-answer.ts";
+import { answersFor, findInterrupt, nothingWaits, type PlacedDecision } from "./approvals.ts";
 import { refuseCommands } from "./refuse-commands.ts";
 
 export interface ResumeOptions {
@@ -53,7 +54,8 @@ async function answer(
   decisions: readonly PlacedDecision[],
 ): Promise<Run> {
   const [waiting] = await storage.listWaitingRuns({ session_id: session.id });
-  const answered = await answeredBefore(storage, session, waiting?.run.id);
+  const allWait = decisions.every(({ decision }) => waiting && findInterrupt(waiting.interrupts, decision));
+  const answered = allWait ? new Set<string>() : await answeredBefore(storage, session);
   if (!waiting) {
     if (decisions.every(({ decision }) => answered.has(decision.id ?? decision.tool_call_id ?? ""))) {
       throw new AppError("already_answered", `What waited in session ${session.id} was answered already`);
@@ -71,24 +73,26 @@ function answersInput(before: unknown, answers: Record<string, Decision>): RunIn
   return { kind: "answers", answers, ...(model === undefined ? {} : { model }) };
 }
 
-/** Ids of everything that the session's last run has asked and gone on after, by either name. */
-async function answeredBefore(
-  storage: ResumeOptions["storage"],
-  { id }: Session,
-  waiting: string | undefined,
-): Promise<ReadonlySet<string>> {
-  const [last] = waiting === undefined ? await storage.listRuns(id, { limit: 1 }) : [];
-  const run_id = waiting ?? last?.id;
-  if (run_id === undefined) return new Set();
-  const { events } = await storage.readEvents({ session_id: id, run_id, types: ["interrupt", "status"], limit: 1000 });
+/** Whoever asks again whether his answer came was cut off a moment ago: so many runs may have begun since. */
+const RUNS_SINCE = 10;
+
+/** Ids of everything that the session's last runs have asked and gone on after, by either name. */
+async function answeredBefore(storage: ResumeOptions["storage"], { id }: Session): Promise<ReadonlySet<string>> {
+  const runs = await storage.listRuns(id, { limit: RUNS_SINCE });
+  const answered = await Promise.all(runs.map((run) => answeredIn(storage, run)));
+  return new Set(answered.flat());
+}
+
+async function answeredIn({ readEvents }: ResumeOptions["storage"], { id: run_id, session_id, status }: Run) {
+  const { events } = await readEvents({ session_id, run_id, types: ["interrupt", "status"], limit: 1000 });
   // One that is open and waits for nobody has been answered, though no node may have said so yet. What one was stopped at was
   // never answered: it only came to rest then.
-  const isAnswered = last?.status === "queued" || last?.status === "running";
+  const isAnswered = status === "queued" || status === "running";
   const wentOn = events.findLastIndex(({ event, data }) => event === "status" && data.status !== "idle");
   const asked = events
     .slice(0, isAnswered ? events.length : Math.max(wentOn, 0))
     .flatMap(({ event, data }) => (event === "interrupt" ? data.interrupts : []));
-  return new Set(asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]));
+  return asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]);
 }
 
 async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: string): Promise<Run> {
@@ -98,7 +102,7 @@ async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: s
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
   const unheard = last && (await unheardMessage(storage, session, last));
   if (!unheard && !(await hasMoreToDo(storage, session, last))) {
-    const message = `Session ${session.id} has no failed or aborted run to continue; send a message instead`;
+    const message = `Session ${session.id} stands at an end, with no failed or aborted run to continue; send a message instead`;
     throw new AppError("nothing_to_resume", message);
   }
   const model = last?.model ?? null;
@@ -132,20 +136,21 @@ async function findRun(storage: ResumeOptions["storage"], id: string): Promise<R
 
 /**
  * After a rewind to the middle of a run, that run's next step comes next again. A run that failed goes on where its graph
- * stopped: of that a user's own graph alone knows what comes next. But not where it was rewound, or settled, to an end. A fork
- * that has had no run yet goes on in the middle of the one that it comes from.
+ * stopped: of that a user's own graph alone knows what comes next; one that was stopped in its answer gives that anew. But not
+ * where it was rewound to an end. A fork that has had no run yet goes on in the middle of the one that it comes from.
  */
 async function hasMoreToDo(
-  { timeline }: ResumeOptions["storage"],
+  storage: ResumeOptions["storage"],
   { id }: Session,
   last: Run | undefined,
 ): Promise<boolean> {
-  const [head] = await timeline.readTimeline(id, { limit: 1 });
+  const [head] = await storage.timeline.readTimeline(id, { limit: 1 });
   if (!head) return false;
   const { source, next } = head;
   if (!last) return next.length > 0;
   if (last.status === "succeeded") return source === "fork" && next.length > 0;
-  return next.length > 0 || source === "loop" || source === "input";
+  if (next.length > 0 || source === "loop" || source === "input") return true;
+  return (await findCutAnswer(storage, id, last.id)) !== undefined;
 }
 
 function stillOpen({ id }: Session, run: Run): AppError {

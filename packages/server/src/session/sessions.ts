@@ -1,15 +1,12 @@
 import {
   AppError,
   type CreateSession,
-  type ListSessions,
   type Scope,
   type Session,
-  type SessionPage,
   type UpdateSession,
-  Uuid,
   type WorkspaceIsolation,
 } from "@cognition/contract";
-import type { SessionPatch, Storage } from "@cognition/thread";
+import type { SessionFilter, SessionPatch, Storage } from "@cognition/thread";
 import type { AgentRegistry } from "../agent/agent-registry.ts";
 import { keepChat } from "../chat/chat-metadata.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
@@ -37,8 +34,8 @@ export interface SessionsOptions {
   readonly engine: Pick<RunEngine, "abort" | "active">;
   readonly workspace_root: string;
   readonly isolation: WorkspaceIsolation;
-  /** Where scopes are kept apart, a caller must not choose a folder: it could be another's. */
-  readonly refuse_given_paths: boolean;
+  /** Whether every request has a scope; see `folderFor`. */
+  readonly scoping: boolean;
   readonly workspaces: Pick<Workspaces, "settle" | "change">;
   readonly deletedFolders: Pick<DeletedFolders, "clear">;
 }
@@ -47,8 +44,14 @@ export interface SessionsOptions {
 export interface Sessions {
   /** With an id, what an earlier try made under it is the answer too. */
   create(session: CreateSession, scope?: Scope, id?: string): Promise<Session>;
+  /** In the folder of another session, whoever chose it; where that has one of its own, so has this one. */
+  createBeside(session_id: string, session: CreateSession, scope?: Scope): Promise<Session>;
   get(session_id: string, scope?: Scope): Promise<Session>;
-  list(query: ListSessions, scope?: Scope): Promise<SessionPage>;
+  /** A page, newest first, from an offset on or with those made before a session; and how many there are in all. */
+  list(
+    filter: SessionFilter,
+    page: { limit: number; offset?: number; before?: string },
+  ): Promise<{ found: Session[]; total: number }>;
   update(session_id: string, patch: UpdateSession, scope?: Scope): Promise<Session>;
   /** Stops what runs, then removes what is stored, the container, and the folder if the server made it. */
   delete(session_id: string, scope?: Scope): Promise<void>;
@@ -82,11 +85,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     return false; // it waits: for its turn, or for a human
   }
 
-  async function create(asked: CreateSession, scope: Scope = {}, id?: string): Promise<Session> {
+  type FindFolder = (given: string | undefined) => Promise<string | null>;
+
+  async function make(asked: CreateSession, scope: Scope, findFolder: FindFolder, id?: string): Promise<Session> {
     const { idempotency_key: _, workspace_path: given, ...fields } = asked;
     await agents.findForSession(fields.agent_name, scope);
     if (namesAModel(fields.config)) await models.select({ session: fields.config, scope });
-    const workspace_path = await folderFor(options, given);
+    const workspace_path = await findFolder(given);
     const wanted = { ...fields, workspace_path, scopes: scope, ...(id !== undefined && { id }) };
     const session = await makeOnce(
       id,
@@ -111,10 +116,16 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    create,
+    create: (asked, scope = {}, id) => make(asked, scope, (given) => folderFor(options, scope, given), id),
+    createBeside: (session_id, asked, scope = {}) =>
+      make(asked, scope, async () => (await find(session_id, scope)).workspace_path),
     update,
     get: async (session_id, scope) => presentSession(root, await find(session_id, scope)),
-    list: (query, scope) => listSessions(options, query, scope),
+    async list(filter, page) {
+      const listed = storage.listSessions({ ...filter, ...page });
+      const [found, total] = await Promise.all([listed, storage.countSessions(filter)]);
+      return { found: found.map((session) => presentSession(root, session)), total };
+    },
     async delete(session_id, scope) {
       const session = await find(session_id, scope);
       await options.engine.abort(session_id);
@@ -138,44 +149,20 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 }
 
-async function listSessions({ storage, workspace_root: root }: SessionsOptions, query: ListSessions, scope?: Scope) {
-  const { metadata, status, limit, offset, cursor } = query;
-  const filter = {
-    ...(metadata && { metadata_filters: metadata }),
-    ...(status && { status }),
-    ...(scope && { scope }),
-  };
-  const place = cursor === undefined ? { offset } : { before: parseCursor(query) };
-  const [found, total] = await Promise.all([
-    storage.listSessions({ ...filter, ...place, limit: limit + 1 }),
-    storage.countSessions(filter),
-  ]);
-  const sessions = found.slice(0, limit).map((session) => presentSession(root, session));
-  const last = sessions.at(-1);
-  const has_more = found.length > limit;
-  return { sessions, total, has_more, ...(has_more && last && { next_cursor: last.id }) };
-}
-
-/** The id of the last session that the caller has seen. */
-function parseCursor({ cursor, offset }: ListSessions): string {
-  const msg = offset > 0 ? "takes no offset beside it" : "is none that this list gave";
-  if (offset === 0 && Uuid.safeParse(cursor).success) return cursor as string;
-  throw new AppError("validation_failed", `cursor ${msg}`, {
-    details: { errors: [{ loc: ["query", "cursor"], msg }] },
-  });
-}
-
 function workedOnElsewhere(session_id: string, run_id: string): AppError {
   const message = `Session ${session_id} is busy with run ${run_id} on another node; nothing was changed. Send it again when that has ended.`;
   return new AppError("session_busy", message, { details: { run_id } });
 }
 
-/** Null for a folder of its own, which the server makes and removes. */
-async function folderFor(options: SessionsOptions, given: string | undefined): Promise<string | null> {
+/**
+ * Null for a folder of its own, which the server makes and removes. Whoever has a scope must not choose a folder, with
+ * scoping on or off: it could be another's, or the root, in which all of them are.
+ */
+async function folderFor(options: SessionsOptions, scope: Scope, given: string | undefined): Promise<string | null> {
   if (given === undefined) return options.isolation === "shared" ? "." : null;
-  if (!options.refuse_given_paths) return useGivenFolder(options.workspace_root, given);
-  const message =
-    "This server separates by scope, so each session works in a folder of its own; leave workspace_path out";
+  const apart = options.scoping || Object.keys(scope).length > 0;
+  if (!apart) return useGivenFolder(options.workspace_root, given);
+  const message = "The sessions of a scope each work in a folder of their own; leave workspace_path out";
   throw new AppError("workspace_path_refused", message);
 }
 

@@ -1,7 +1,15 @@
 const LEVELS: Record<string, string> = { debug: "debug", info: "info ", warn: "warn ", error: "error", fatal: "fatal" };
 
+/** What moves a terminal's cursor, sets its title or turns the direction of text: others may have put it into an error. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is made visible
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
 /** A JSON line as a person reads it: time, level, message, then what else is known. */
 export function consoleLine(line: string): string {
+  return wholeLine(line).replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function wholeLine(line: string): string {
   const { time, level, msg, error, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const clock = String(time).slice(11, 23);
   const known = Object.entries(fields).map(([key, value]) => `${key}=${plain(value)}`);

@@ -52,6 +52,15 @@ describe("a chat", () => {
     expect(at.faults).toEqual([]);
   });
 
+  it("that is cleared goes on in its folder, also for a scope where all share one", async () => {
+    const at = await startTestServer({ isolation: "shared", scoping: { enabled: true, keys: ["user"] } });
+    const headers = { "X-Cognition-Scope-User": "alice" };
+    const before = await put(at, "/chats/alice/main", {}, headers);
+    const after = await json<Chat>(at.ask("/chats/alice/main/clear", { method: "POST", headers }));
+    expect(after).toMatchObject({ working_directory: at.root });
+    expect(after.session_id).not.toBe(before.session_id);
+  });
+
   it("costs what its runs did, which are not read one by one", async () => {
     const at = await startTestServer();
     const { session_id } = await put(at, "/chats/alice/main");

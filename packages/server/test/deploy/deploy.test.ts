@@ -125,6 +125,10 @@ describe("deploy/kubernetes.yaml", () => {
     expect(load(data).auth.mode).toBe("api_key");
   });
 
+  test("answers to the name of its service", () => {
+    expect(load(find("ConfigMap").data).server.hosts).toContain(find("Service").metadata.name);
+  });
+
   test("is told of no service by variables, and is given time to hand over its runs", () => {
     expect(spec.enableServiceLinks).toBe(false);
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(load({}).runs.drain_ms * 2);

@@ -46,6 +46,12 @@ const fills = (file: string) =>
 export const ATTACKS: readonly Attack[] = [
   { name: "read /etc/shadow", privileged: true, heldBy: ISOLATED, script: () => shows("cat /etc/shadow", "root:") },
   {
+    name: "list the machine's private keys",
+    privileged: true,
+    heldBy: ISOLATED,
+    script: () => works("ls /etc/ssl/private || ls /etc/pki/tls/private"),
+  },
+  {
     name: "read a private file of the server's user",
     heldBy: ISOLATED,
     script: ({ outside }) => shows(`cat ${outside}/private`, "private"),

@@ -81,7 +81,7 @@ async function inRounds(work: (round: number) => Promise<unknown>, isEnough: (se
   return seen;
 }
 
-test("reading never leaves through a folder that is swapped for a link", async () => {
+test("reading never leaves through a folder that is swapped for a link", { tags: "long" }, async () => {
   const texts = new Set<string>();
   const seen = await inRounds(
     async () => texts.add(await sandbox.files.readText("door/sub/file")),
@@ -91,7 +91,7 @@ test("reading never leaves through a folder that is swapped for a link", async (
   expect(seen.refused).toBeGreaterThan(0);
 });
 
-test("writing and deleting never leave either", async () => {
+test("writing and deleting never leave either", { tags: "long" }, async () => {
   const before = readdirSync(path("outside"));
   const seen = await inRounds(
     async (round) => {
@@ -107,7 +107,7 @@ test("writing and deleting never leave either", async () => {
   expect(readFileSync(path("outside/sub/file"), "utf8")).toBe("outside");
 });
 
-test("searching never leaves either, and the swapping is real", async () => {
+test("searching never leaves either, and the swapping is real", { tags: "long" }, async () => {
   const faces = new Set<boolean>();
   const seen = await inRounds(
     async () => {

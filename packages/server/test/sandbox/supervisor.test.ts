@@ -47,19 +47,21 @@ describe("the supervisor of commands", () => {
   test.runIf(process.platform === "linux")(
     "tells what a full disk did not let it keep, and outlives that",
     async () => {
-      const other = sandbox.execute("sh -c 'while [ ! -e go ]; do sleep 0.02; done; echo done'", { id: "other" });
+      const untilThere = (file: string) => `sh -c 'while [ ! -e ${file} ]; do sleep 0.02; done; echo done'`;
+      const other = sandbox.execute(untilThere("go"), { id: "other" });
       await until(() => notes().length === 1);
       const pid = supervisorOf(notes()[0] ?? "");
       // No file may grow: what is written fails as on a full disk.
       const limit = (bytes: string) => execFileSync("prlimit", [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
       for (const id of ["one", "two"]) {
-        const unkept = sandbox.execute("sleep 0.5", { id });
-        await until(() => globSync(join(state, "*", "*", "process.json")).length === 2);
-        limit("0");
-        await expect(unkept).rejects.toMatchObject({
+        const unkept = expect(sandbox.execute(untilThere(id), { id })).rejects.toMatchObject({
           code: "outcome_unknown",
           message: expect.stringContaining("disk"),
         });
+        await until(() => globSync(join(state, "*", "*", "process.json")).length === 2);
+        limit("0");
+        await sandbox.files.write(id, "");
+        await unkept;
         limit("unlimited");
       }
       await sandbox.files.write("go", "");

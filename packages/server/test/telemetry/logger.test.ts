@@ -117,4 +117,16 @@ describe("levels and formats", () => {
     const failed = logged([], (log) => log.error({ error: new Error("broken") }, "run failed"), "console");
     expect(failed).toMatch(/error run failed\n {4}Error: broken\n {8}at /);
   });
+
+  it("on a terminal nothing that others said moves the cursor, sets the title or turns the text around", () => {
+    const said = "a\u001b[2J\u009b31m\u001b]0;title\u0007\u202eb\rc\u007f";
+    const log = logged(
+      [],
+      (to) => to.error({ scope: { user: said }, tool: "\u009bx", error: new Error(said) }, said),
+      "console",
+    );
+    expect(log).toContain("a\\u001b[2J\\u009b31m\\u001b]0;title\\u0007\\u202eb\\u000dc\\u007f");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is left but the ends of lines
+    expect(log.replaceAll("\n", "")).not.toMatch(/[\0-\x1f\x7f-\x9f\u202e]/);
+  });
 });

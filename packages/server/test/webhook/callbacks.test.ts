@@ -148,7 +148,9 @@ describe("a message with a callback_url", () => {
   });
 });
 
-it("a node killed between a run's end and its callback: the next one delivers it, under the id it had", async () => {
+it("a node killed between a run's end and its callback: the next one delivers it, under the id it had", {
+  tags: "long",
+}, async () => {
   await using receiver = await openReceiver();
   const dir = createTempDir();
   cleanups.push(() => dir.remove());

@@ -12,7 +12,10 @@ export interface IsolationOptions {
 
 /** Either links into /usr or folders of their own, by distribution. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/** What programs need to start, and no secret: the whole of /etc would show the password hashes to a server run by root. */
+/**
+ * What programs need to start, and no secret: under a server run by root a command reads whatever root may, and the whole of
+ * /etc would show it the password hashes, the whole of /etc/ssl and /etc/pki the machine's private keys.
+ */
 const SETTINGS = [
   "alternatives",
   "ca-certificates",
@@ -21,8 +24,8 @@ const SETTINGS = [
   "ld.so.conf.d",
   "localtime",
   "mime.types",
-  "pki",
-  "ssl",
+  ...["pki/ca-trust", "pki/java", "pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf"],
+  ...["ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf"],
 ];
 /** What the kernel tells about the whole machine. */
 const KERNEL = ["kcore", "keys", "kmsg", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list", "timer_stats"];

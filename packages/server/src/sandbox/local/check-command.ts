@@ -1,7 +1,8 @@
 import { basename, relative, resolve } from "node:path";
 import { AppError } from "@cognition/contract";
+import { resolveExisting } from "../../file/resolve-existing.ts";
 import type { Workspace } from "../backend.ts";
-import { isAtOrBelow, resolveExisting } from "../file/protected-paths.ts";
+import { isAtOrBelow } from "../file/protected-paths.ts";
 
 /** Programs that act on all that is below a folder they are given. */
 const RECURSIVE = new Set(["chgrp", "chmod", "chown", "mv", "rm", "rmdir", "shred"]);
