@@ -52,12 +52,12 @@ export function createApprovalsView(
 
 /** All that is to be allowed, however long: nobody can allow what he has not seen. */
 function card(approval: Approval, onAnswer: (form: HTMLFieldSetElement, answer: Answer) => void): HTMLElement {
-  const { tool_name, args = {}, value, description, allowed_decisions: allowed } = approval;
+  const { agent = "The agent", tool_name, args = {}, value, description, allowed_decisions: allowed } = approval;
   const may = (type: DecisionType) => allowed.includes(type);
   const form = element(
     "fieldset",
     {},
-    element("legend", {}, tool_name ? `The agent wants to use ${visible(tool_name)}` : "The agent asks"),
+    element("legend", {}, tool_name ? `${visible(agent)} wants to use ${visible(tool_name)}` : "The agent asks"),
   );
   if (description !== undefined) form.append(element("p", {}, visible(description)));
   const rows = tool_name ? Object.entries(args) : [["", value] as const];

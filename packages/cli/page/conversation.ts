@@ -1,6 +1,7 @@
 import type { LogEvent, SessionEvent } from "@cognition/client";
 import { type ApprovalsView, createApprovalsView } from "./approvals.ts";
 import { button, byId, element } from "./element.ts";
+import { createGoingBack, type GoingBack } from "./going-back.ts";
 import { type HistoryParts, PENDING, showHistory, showNewest } from "./history.ts";
 import { createLogView } from "./log-view.ts";
 import { note, showEvent } from "./show.ts";
@@ -10,11 +11,15 @@ export interface ConversationParts extends Pick<HistoryParts, "client" | "sessio
   readonly say: (text: string) => void;
   /** Something happened that a list of conversations tells of. */
   readonly onChange: () => void;
+  /** A message was taken back. */
+  readonly onTakenBack: (text: string) => void;
 }
 
 export interface Conversation {
   send(text: string): Promise<void>;
   stop(): void;
+  /** Takes back the last message, what came of it, and what that did to files. */
+  undo(): void;
   /** Lets go of the connection while nobody looks: a browser has six for all its tabs. */
   rest(): void;
   /** Takes it up again, at once. */
@@ -24,6 +29,7 @@ export interface Conversation {
 
 interface State extends ConversationParts, HistoryParts {
   readonly approvals: ApprovalsView;
+  readonly goingBack: GoingBack;
   /** Runs that have begun and not ended. */
   readonly working: Set<string>;
 }
@@ -40,7 +46,8 @@ export function openConversation(parts: ConversationParts): Conversation {
     (decisions) => parts.client.resumeSession(parts.session_id, { decisions }),
     onError,
   );
-  const shared = { ...parts, view, onError, approvals, working: new Set<string>() };
+  const goingBack = createGoingBack({ ...parts, view, onError });
+  const shared = { ...parts, view, onError, approvals, goingBack, working: new Set<string>() };
   let state: State;
   const wake = () => {
     leave = new AbortController();
@@ -56,6 +63,7 @@ export function openConversation(parts: ConversationParts): Conversation {
   return {
     send: (text) => send(state, text),
     stop: () => void parts.client.abortSession(parts.session_id).catch(onError),
+    undo: () => goingBack.undo(),
     rest: () => leave.abort(),
     wake: () => {
       if (leave.signal.aborted) wake();
@@ -64,8 +72,8 @@ export function openConversation(parts: ConversationParts): Conversation {
       leave.abort();
       view.clear();
       approvals.show([]);
-      byId("button", "earlier").hidden = true;
-      byId("button", "stop").hidden = true;
+      goingBack.settled();
+      for (const id of ["earlier", "stop", "undo"]) byId("button", id).hidden = true;
     },
   };
 }
@@ -96,6 +104,7 @@ async function take(state: State, event: SessionEvent): Promise<void> {
     if (event.event === "reset") state.working.clear(); // they may never have been
     state.view.clear();
     await showHistory(state);
+    if (event.event === "head_moved") state.goingBack.moved(event.data.previous_head);
     return askApprovals(state);
   }
   const { run_id } = event.data;
@@ -110,7 +119,8 @@ async function take(state: State, event: SessionEvent): Promise<void> {
 async function begin(state: State, run_id: string): Promise<void> {
   const isNew = !state.working.has(run_id);
   state.working.add(run_id);
-  for (const resume of document.querySelectorAll("#log button")) resume.remove();
+  for (const resume of document.querySelectorAll("#log .resume")) resume.remove();
+  state.goingBack.settled();
   if (isNew) await showNewest(state, run_id);
   if (state.approvals.isOpen) await askApprovals(state); // they may be answered
   tellWork(state);
@@ -123,10 +133,11 @@ async function finish(state: State, { id, data }: Extract<LogEvent, { event: "do
   await askApprovals(state);
   if (data.status === "succeeded") return;
   note(view, `${data.run_id} end`, id, data.status, "error");
-  const resume = button("Resume", () => {
+  const again = () => {
     resume.disabled = true;
     client.resumeSession(session_id).catch(onError);
-  });
+  };
+  const resume = button("Resume", again, "resume");
   view.place(`${data.run_id} resume`, id, () => element("p", { className: "note" }, resume));
 }
 
@@ -134,6 +145,7 @@ function tellWork({ working, approvals, say }: State): void {
   const isOpen = working.size > 0 || approvals.isOpen;
   byId("div", "log").ariaBusy = String(isOpen && !approvals.isOpen);
   byId("button", "stop").hidden = !isOpen;
+  byId("button", "undo").hidden = isOpen || document.querySelector("#log .user") === null;
   say(approvals.isOpen ? "waiting for you" : isOpen ? "working …" : "");
 }
 

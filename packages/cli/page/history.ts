@@ -1,6 +1,7 @@
 import type { Client } from "@cognition/client";
 import type { Message } from "@cognition/contract";
 import { byId } from "./element.ts";
+import type { GoingBack } from "./going-back.ts";
 import type { LogView } from "./log-view.ts";
 import { showMessage } from "./show.ts";
 
@@ -8,6 +9,7 @@ export interface HistoryParts {
   readonly client: Client;
   readonly session_id: string;
   readonly view: LogView;
+  readonly goingBack: GoingBack;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
@@ -21,10 +23,10 @@ export const PENDING = "pending";
  * there is only what it answers: the rest comes with them, in its place among thoughts and delegations.
  */
 export async function showNewest(parts: HistoryParts, except?: string | null): Promise<string | undefined> {
-  const { client, session_id, view, signal } = parts;
+  const { client, session_id, signal } = parts;
   const { messages, next_cursor } = await client.getMessages(session_id, { limit: PAGE }, { signal });
   showAll(
-    view,
+    parts,
     messages.filter(({ run_id, role }) => except == null || run_id !== except || role === "user"),
   );
   return next_cursor;
@@ -42,13 +44,16 @@ function offerEarlier(parts: HistoryParts, cursor: string | undefined): void {
   if (cursor === undefined) return;
   earlier.onclick = () => {
     client.getMessages(session_id, { limit: PAGE, cursor }, { signal }).then(({ messages, next_cursor }) => {
-      view.atStart(() => showAll(view, messages));
+      view.atStart(() => showAll(parts, messages));
       offerEarlier(parts, next_cursor);
     }, onError);
   };
 }
 
-function showAll(view: LogView, newestFirst: readonly Message[]): void {
+function showAll({ view, goingBack }: HistoryParts, newestFirst: readonly Message[]): void {
   if (newestFirst.some(({ role }) => role === "user")) view.remove(PENDING);
-  for (const message of newestFirst.toReversed()) showMessage(view, message);
+  for (const message of newestFirst.toReversed()) {
+    showMessage(view, message);
+    goingBack.offer(message);
+  }
 }

@@ -2,12 +2,14 @@ import { type Conversation, openConversation } from "./conversation.ts";
 import { byId, element } from "./element.ts";
 import { askIdentity, forgetIdentity, openClient } from "./identity.ts";
 import { markCurrent, showSessions } from "./sessions.ts";
+import { stayAtEnd } from "./stay-at-end.ts";
 import { errorText, oneLine } from "./words.ts";
 
 const TITLE = 80;
 let client = openClient();
 let conversation: Conversation | undefined;
 const text = byId("textarea", "text");
+const goToEnd = stayAtEnd(byId("section", "scroll"), byId("div", "log"));
 
 function say(words: string): void {
   byId("p", "state").textContent = words;
@@ -15,6 +17,12 @@ function say(words: string): void {
 
 function onError(error: unknown): void {
   say(askIdentity(error, () => void start()) ? "" : errorText(error));
+}
+
+/** What was taken back stands where it was written, if nothing else does. */
+function writeAgain(words: string): void {
+  text.value ||= words;
+  text.focus();
 }
 
 let listing = 0;
@@ -28,11 +36,12 @@ function listSessions(): void {
 function open(): void {
   conversation?.close();
   const session_id = location.hash.slice(1).replace(/^new$/, "");
-  const parts = { client, session_id, say, onError, onChange: listSessions };
+  const parts = { client, session_id, say, onError, onChange: listSessions, onTakenBack: writeAgain };
   conversation = session_id === "" ? undefined : openConversation(parts);
   byId("label", "agents").hidden = conversation !== undefined || byId("select", "agent").length < 2;
   showMenu(false);
   markCurrent();
+  goToEnd();
 }
 
 async function showAgents(): Promise<void> {
@@ -77,6 +86,7 @@ byId("form", "composer").onsubmit = async (submitted) => {
   text.value = "";
   try {
     if (!conversation) await begin(oneLine(message, TITLE));
+    goToEnd();
     await conversation?.send(message);
   } catch (error) {
     text.value ||= message; // nothing of what somebody wrote is lost
@@ -89,6 +99,7 @@ text.onkeydown = (pressed) => {
   byId("form", "composer").requestSubmit();
 };
 byId("button", "stop").onclick = () => void conversation?.stop();
+byId("button", "undo").onclick = () => conversation?.undo();
 byId("button", "forget").onclick = () => {
   forgetIdentity();
   location.reload();
@@ -99,18 +110,9 @@ function showMenu(isShown: boolean): void {
   byId("nav", "sessions").classList.toggle("shown", isShown);
 }
 byId("button", "menu").onclick = () => showMenu(byId("button", "menu").ariaExpanded !== "true");
-
-// Whoever reads further up is not moved; whoever is at the end stays there.
-const scroll = byId("section", "scroll");
-let isAtEnd = true;
-scroll.onscroll = () => {
-  isAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
-};
-const stayAtEnd = () => {
-  if (isAtEnd) scroll.scrollTop = scroll.scrollHeight;
-};
-new MutationObserver(stayAtEnd).observe(byId("div", "log"), { childList: true, subtree: true, characterData: true });
-new ResizeObserver(stayAtEnd).observe(scroll);
+addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") showMenu(false);
+});
 
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
 addEventListener("hashchange", open);

@@ -37,9 +37,13 @@ function item(client: Client, session: Session): HTMLElement {
   const title = element("span", {}, oneLine(session.title ?? firstWords.get(session.id) ?? "", TITLE) || "Untitled");
   const link = element("a", { href: `#${session.id}` }, title);
   if (session.title === null && session.message_count > 0) void nameByFirstWords(client, session.id, title);
-  const what = session.status === "waiting_for_approval" ? "waits for you" : session.active_run_id ? "working" : "";
-  if (what !== "") link.append(element("small", {}, what));
+  for (const what of marksOf(session)) link.append(element("small", {}, what));
   return element("li", {}, link);
+}
+
+function marksOf({ parent, status, active_run_id }: Session): string[] {
+  const at = status === "waiting_for_approval" ? ["waits for you"] : active_run_id ? ["working"] : [];
+  return [...(parent ? ["branch"] : []), ...at];
 }
 
 async function nameByFirstWords(client: Client, id: string, title: HTMLElement): Promise<void> {

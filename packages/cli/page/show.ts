@@ -109,8 +109,9 @@ function showResult(view: LogView, at: number, id: string, output: string, end?:
   made.querySelector(".outcome")?.replaceChildren(words.filter(Boolean).join(", ") || "✓");
 }
 
-function showPlan(view: LogView, at: number, { run_id, items }: DataOf<"planning">): void {
-  const list = view.place(`${run_id} plan`, at, () => element("ul", { className: "plan", ariaLabel: "Plan" }));
+function showPlan(view: LogView, at: number, { run_id, agent, items }: DataOf<"planning">): void {
+  const ariaLabel = agent === undefined ? "Plan" : `Plan of ${agent}`;
+  const list = view.place(`${run_id} ${ariaLabel}`, at, () => element("ul", { className: "plan", ariaLabel }));
   const marks = { pending: "☐", in_progress: "▸", completed: "☑" };
   list.replaceChildren(
     ...items.map(({ content, status }) => element("li", { className: status }, `${marks[status]} ${content}`)),

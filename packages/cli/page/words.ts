@@ -8,8 +8,8 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A text as it is, anything else as JSON. */
-export function shown(value: unknown): string {
+/** A text as it is, anything else as JSON; nothing at all, which a graph may ask too, as null. */
+export function shown(value: unknown = null): string {
   return visible(typeof value === "string" ? value : JSON.stringify(value, null, 2));
 }
 

@@ -1,24 +1,27 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Client, createClient } from "@cognition/client";
-import type { Config } from "@cognition/server/operator";
+import { type Config, withoutPassword } from "@cognition/server/operator";
 import { type Arguments, misuse, scopeOf } from "./command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "./config-flags.ts";
 import type { Context } from "./context.ts";
+import { EXIT } from "./exit-code.ts";
+import { commandName } from "./terminal/command-name.ts";
 
 export interface Connection {
   readonly client: Client;
   /** Where the server is, in words. */
   readonly place: string;
-  /** What a command needs to come there again, to be told to the user: without the secret that he may have given. */
-  readonly flags: string;
+  /** What the user types to do that there: without the secret that he may have given. */
+  readonly again: (what: string) => string;
   close(): Promise<void>;
 }
 
+const CREDENTIALS: ParseArgsOptionsConfig = { key: { type: "string" }, token: { type: "string" } };
+
 export const CONNECTION_OPTIONS: ParseArgsOptionsConfig = {
   ...CONFIG_OPTIONS,
+  ...CREDENTIALS,
   url: { type: "string" },
-  key: { type: "string" },
-  token: { type: "string" },
   scope: { type: "string", multiple: true },
 };
 
@@ -37,11 +40,13 @@ export async function connect(context: Context, args: Arguments, { works = false
   const url = args.text("url");
   const [key, token] = [args.text("key"), args.text("token")];
   const identity = { scope: scopeOf(args), ...(key && { apiKey: key }), ...(token && { token }) };
+  refuseInVain(args, url);
+  const again = (what: string) => `${commandName(context.env)} ${what}${flagsOf(args)}`;
   if (url !== undefined) {
     if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
       throw misuse(`--url must be an address such as http://127.0.0.1:8000, not "${url}"`);
     const client = createClient({ baseUrl: url, ...identity });
-    return { client, place: url, flags: flagsOf(args), close: async () => {} };
+    return { client, place: url, again, close: async () => {} };
   }
   const { config, origins } = configOf(context, args);
   // A person in a folder means the files in it, unless the configuration says otherwise.
@@ -53,15 +58,44 @@ export async function connect(context: Context, args: Arguments, { works = false
   return {
     client: createClient({ baseUrl: server.url, ...identity }),
     place: config.workspace.root,
-    flags: flagsOf(args),
+    again,
     close: server.close,
   };
 }
 
+/** What would be passed over in silence: whoever gives it believes that he talks to another server, or as somebody else. */
+function refuseInVain(args: Arguments, url: string | undefined): void {
+  const given = Object.keys(url === undefined ? CREDENTIALS : CONFIG_OPTIONS)
+    .filter((name) => args.text(name) !== undefined || args.list(name).length > 0)
+    .map((name) => `--${name}`);
+  if (given.length === 0) return;
+  const why = url === undefined ? "only beside --url" : "not beside --url, which names a server that runs already";
+  throw misuse(`${given.join(", ")}: ${why}`);
+}
+
+/** For a command that asks a server for something and ends. */
+export async function withConnection(
+  context: Context,
+  args: Arguments,
+  work: (connection: Connection) => Promise<void>,
+): Promise<number> {
+  const connection = await connect(context, args);
+  try {
+    await work(connection);
+    return EXIT.ok;
+  } finally {
+    await connection.close();
+  }
+}
+
 function flagsOf(args: Arguments): string {
-  const single = ["url", "workspace"].map((name) => ({ name, value: args.text(name) }));
+  const single = ["url", "workspace", "storage"].map((name) => ({ name, value: shown(args.text(name)) }));
   const given = [...single, ...args.list("scope").map((value) => ({ name: "scope", value }))];
   return given.map(({ name, value }) => (value === undefined ? "" : ` --${name} ${quoted(value)}`)).join("");
+}
+
+function shown(value: string | undefined): string | undefined {
+  return value !== undefined && /^[a-z0-9+]+:\/\//i.test(value) ? withoutPassword(value) : value;
 }
 
 /** As a shell takes it for one word. */

@@ -13,11 +13,16 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+const MISTAKES = [
+  "invalid_config",
+  "unknown_config_key",
+  "unknown_backend",
+  "unknown_provider",
+  "validation_failed",
+] as const;
+const OUT_OF_REACH = ["server_unreachable", "storage_unavailable", "storage_busy", "sandbox_unavailable"] as const;
+
 export function exitCodeOf(error: unknown): number {
-  if (isAppError(error, "invalid_config", "unknown_config_key", "unknown_backend", "validation_failed"))
-    return EXIT.usage;
-  if (isAppError(error, "server_unreachable", "storage_unavailable", "storage_busy", "sandbox_unavailable")) {
-    return EXIT.unavailable;
-  }
-  return EXIT.failed;
+  if (isAppError(error, ...MISTAKES)) return EXIT.usage;
+  return isAppError(error, ...OUT_OF_REACH) ? EXIT.unavailable : EXIT.failed;
 }

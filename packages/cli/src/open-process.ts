@@ -27,6 +27,7 @@ export async function openProcess(
   }
   const exit = (code: number) => process.exit(code);
   const code = await run({ env, cwd, home: homeOf(findHome), input, output, errors, signals: process, exit });
+  await new Promise((resolve) => output.write("", resolve)); // that a write has failed is told some time after it
   if (!unwritten) return code;
   errors.write(`cognition: what it had to say could not be written: ${unwritten.message}\n`);
   return code === EXIT.ok ? EXIT.failed : code;

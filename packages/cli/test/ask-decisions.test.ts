@@ -1,5 +1,6 @@
 import type { DecisionType } from "@cognition/contract";
 import { expect, test } from "vitest";
+import { shown } from "../page/words.ts";
 import { askDecisions } from "../src/chat/ask-decisions.ts";
 import type { Prompt } from "../src/chat/prompt.ts";
 
@@ -36,7 +37,7 @@ test("where the input ends nothing is decided", async () => {
 test("a person sees all that he is to allow, as it will run", async () => {
   const said: string[] = [];
   const prompt = { askNow: async () => "n" } as Partial<Prompt> as Prompt;
-  const command = `echo ${"a".repeat(2000)}; rm -rf ~ \u202e# dnammoc ssenmrah`;
+  const command = `echo ${"a".repeat(2000)}; rm -rf ./buil\u200bd ~ \u202e# dnammoc ssenmrah`;
   const asked = {
     id: "i",
     tool_name: "exec\x1b[2Jute",
@@ -44,5 +45,19 @@ test("a person sees all that he is to allow, as it will run", async () => {
     allowed_decisions: ["approve" as const, "reject" as const],
   };
   await askDecisions([asked], prompt, (text) => void said.push(text));
-  expect(said).toEqual([`  The agent wants to: execute {"command":"${command.replace("\u202e", "")}"}`]);
+  const shown = command.replace("\u202e", "\\u202e").replace("\u200b", "\\u200b");
+  expect(said).toEqual([`  The agent wants to: exec\\u001b[2Jute {"command":"${shown}"}`]);
+});
+
+test("a graph may ask without a word", async () => {
+  const said: string[] = [];
+  const prompt = { askNow: async () => "go on" } as Partial<Prompt> as Prompt;
+  const decisions = await askDecisions(
+    [{ id: "i", allowed_decisions: ["respond"] }],
+    prompt,
+    (text) => void said.push(text),
+  );
+  expect(said).toEqual(["  The agent asks: null"]);
+  expect(decisions).toEqual([{ id: "i", type: "respond", value: "go on" }]);
+  expect(shown(undefined)).toBe("null");
 });

@@ -86,7 +86,10 @@ describe("the client on a real server", () => {
     ]);
   });
 
-  test("cut at every byte of a run's stream, the joined events are the log's", { timeout: 300_000 }, async () => {
+  test("cut at every byte of a run's stream, the joined events are the log's", {
+    timeout: 300_000,
+    tags: "long",
+  }, async () => {
     const client = direct();
     const { id } = await client.createSession();
     const sent = client.sendMessage(id, "hello");
@@ -190,6 +193,11 @@ describe("the client on a real server", () => {
     const words = execFileSync("sh", ["-c", `printf '%s\\n' ${redo}`], { encoding: "utf8" }).trimEnd();
     expect(await runInProcess(words.split("\n"), { cwd: dir.path })).toMatchObject({ code: 0, errors: "" });
     expect((await client.getSession(id)).message_count).toBe(2);
+    const inRepository = await runInProcess(rewind, {
+      cwd: dir.path,
+      env: { npm_package_name: "cognition-workspace" },
+    });
+    expect(inRepository.output).toContain(`Redo: npm run cognition -- rewind ${id} --no-files`);
   });
 
   test("errors are the server's own", async () => {

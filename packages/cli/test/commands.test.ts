@@ -33,6 +33,13 @@ describe("the command line", () => {
     [["sessions", "--limit", "many"], '--limit must be a whole number, not "many"'],
     [["rewind", "s"], "name one point"],
     [["sessions", "--url", "localhost:8000"], "--url must be an address such as http://127.0.0.1:8000"],
+    [
+      ["chat", "--url", "http://127.0.0.1:1", "--storage", "x.db", "--set", "a=b"],
+      "--storage, --set: not beside --url",
+    ],
+    [["sessions", "--key", "cog_x"], "--key: only beside --url"],
+    [["log", "s", "--token", "x", "--key", "y"], "--key, --token: only beside --url"],
+    [["sessions", "--url", "http://ann:hunter2@127.0.0.1:1"], "baseUrl must not hold a user name or a password"],
     [["keys", "create", "x", "--any-scope", "--scope", "user=ann"], "give one of them"],
     [["keys", "create", "x", "--scope", "user=ann", "--scope", "user=ben"], "--scope names user twice"],
     [["keys", "create", "x", "--expires", "0d"], '--expires must be like 90d, not "0d"'],
@@ -51,6 +58,25 @@ describe("the command line", () => {
     expect(code).toBe(0);
     expect(output).toContain("--dry-run");
   });
+});
+
+test.each([
+  ['models.providers=[{"id":"a","provider":"nope"}]', 'no kind of provider "nope"'],
+  ["models.default_provider=nowhere", 'names "nowhere", and there is no such provider'],
+])("%s stops the start as a mistake in the configuration", async (setting, message) => {
+  const { code, errors } = await run(["serve", "--quiet", "--port", "0", "--set", setting]);
+  expect(errors).toContain(message);
+  expect(code).toBe(2);
+});
+
+test("a rewind prints the command that takes it back in the same database", async () => {
+  const storage = await openStorage(join(dir.path, "other.db"));
+  const { id } = await storage.createSession({});
+  await storage.close();
+  const place = ["--storage", "other.db"];
+  expect(await run(["chat", "--session", id, ...place], {}, "hello\n")).toMatchObject({ code: 0 });
+  const { output } = await run(["rewind", id, "--last", "turn", ...place]);
+  expect(output).toMatch(new RegExp(`^Redo: cognition rewind ${id} --storage other.db --checkpoint \\S+$`, "m"));
 });
 
 describe("config", () => {
@@ -98,7 +124,7 @@ describe("db", () => {
     const told = await run(["db", "backup", "other.db", "--json"]);
     expect(JSON.parse(told.output)).toEqual({ file: join(dir.path, "other.db") });
     const again = await run(["db", "backup", "copy.db"]);
-    expect(again.code).toBe(3);
+    expect(again.code).toBe(1);
     expect(again.errors).toContain("is there already");
     const status = await run(["db", "status", "--storage", "copy.db", "--json"]);
     expect(JSON.parse(status.output)).toMatchObject({ state: "current" });

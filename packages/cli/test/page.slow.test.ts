@@ -280,6 +280,27 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await expect.poll(async () => (await texts(".user")).at(-1), WITHIN).toBe("Say word50");
   });
 
+  test("the end stays in sight while more is said; whoever reads further up is left there until he says something himself", async () => {
+    await serve();
+    await page.setViewportSize({ width: 900, height: 420 });
+    await begin();
+    const scroll = page.locator("#scroll");
+    const fromEnd = () => scroll.evaluate((it) => Math.round(it.scrollHeight - it.scrollTop - it.clientHeight));
+    for (const count of [1, 2, 3, 4, 5, 6]) {
+      await send(`Say word${count}`);
+      await expect.poll(() => texts(".assistant"), WITHIN).toHaveLength(count);
+      await state("");
+      await expect.poll(fromEnd).toBeLessThan(2);
+    }
+    await scroll.evaluate((it) => it.scrollTo(0, 0));
+    await createClient({ baseUrl: served.url }).sendMessage(sessionId(), "Say elsewhere").rest();
+    await eventually(".assistant").toContain("elsewhere");
+    expect(await scroll.evaluate((it) => it.scrollTop)).toBe(0);
+    await send("Say here");
+    await eventually(".assistant").toContain("here");
+    await expect.poll(fromEnd).toBeLessThan(2);
+  });
+
   test("Stop stops the run, and Resume goes on with it", async () => {
     await serve();
     await begin();
@@ -291,7 +312,73 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await page.click("#log button:text-is('Resume')");
     await eventually(".assistant").not.toBe("");
     await state("");
-    expect(await texts("#log button")).toEqual([]);
+    expect(await texts(".resume")).toEqual([]);
+  });
+
+  test("Undo takes the last message back, with what it did to files; it can be undone, and written otherwise", async () => {
+    await serve();
+    await begin();
+    const files = async () => {
+      const listed = await createClient({ baseUrl: served.url }).listFiles(sessionId());
+      return listed.files.map(({ path }) => path);
+    };
+    await send("Create a file named a.txt containing one");
+    await answered();
+    await send("Create a file named b.txt containing two");
+    await expect.poll(() => texts(".note"), WITHIN).toHaveLength(2);
+    await state("");
+    await page.click("#undo");
+    await eventually("#moved").toMatch(/put back/);
+    await eventually(".user").toBe("Create a file named a.txt containing one");
+    expect(await files()).toEqual(["a.txt"]);
+    expect(await page.inputValue("#text")).toBe("Create a file named b.txt containing two");
+    await page.click("#moved button:text-is('Undo that')");
+    await eventually(".user").toMatch(/one\n.*two$/);
+    expect(await files()).toEqual(["a.txt", "b.txt"]);
+    await page.click("#moved button:text-is('Undo that')");
+    await eventually(".user").not.toMatch(/two/);
+    await send("Create a file named c.txt containing three");
+    await expect.poll(files, WITHIN).toEqual(["a.txt", "c.txt"]);
+    await eventually(".user").toMatch(/one\n.*three$/);
+    expect(await texts("#moved button")).toEqual([]);
+  });
+
+  test("a file that somebody else has changed is not taken back unasked", async () => {
+    await serve();
+    await begin();
+    await send("Create a file named a.txt containing one");
+    await answered();
+    await createClient({ baseUrl: served.url }).putFile(sessionId(), "a.txt", "theirs");
+    await page.click("#undo");
+    await eventually("#moved").toMatch(/Nothing was changed: somebody else has changed a\.txt/);
+    expect(await texts(".user")).toHaveLength(1);
+    await page.click("#moved button:text-is('Overwrite it all the same')");
+    await eventually("#moved").toMatch(/put back/);
+    expect(await texts(".bubble")).toEqual([]);
+    expect(await page.isVisible("#undo")).toBe(false);
+  });
+
+  test("an answer further up is gone back to, in place or as a branch that leaves this one as it is", async () => {
+    await serve();
+    await begin();
+    for (const word of ["one", "two", "three"]) {
+      await send(`Say ${word}`);
+      await eventually(".assistant").toMatch(new RegExp(word));
+      await answered();
+      await state("");
+    }
+    const whole = page.url();
+    expect(await texts(".back .here")).toHaveLength(3);
+    expect(await page.locator(".back .here:visible").count()).toBe(2);
+    await page.locator(".back button:text-is('Branch')").nth(1).click();
+    await eventually(".user").toBe("Say one\nSay two");
+    expect(page.url()).not.toBe(whole);
+    await eventually("#list small").toBe("branch");
+    await page.locator(".back button:text-is('Back to here')").first().click();
+    await eventually(".user").toBe("Say one");
+    await page.goto(whole);
+    await eventually(".user").toBe("Say one\nSay two\nSay three");
+    expect(await texts("#moved button")).toEqual([]);
   });
 
   test("a tab that nobody looks at holds no connection, and has missed nothing when it is looked at again", async () => {
@@ -333,7 +420,7 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await eventually(".assistant", other).toMatch(/goodbye/);
     expect(await texts(".user", other)).toEqual(["Say hello", "Say goodbye"]);
     await page.click("#new");
-    expect(await texts(".bubble")).toEqual([]);
+    await expect.poll(() => texts(".bubble")).toEqual([]);
     await page.goBack();
     await eventually(".user").toBe("Say hello\nSay goodbye");
     await other.close();
@@ -431,6 +518,13 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
       expect(await page.isVisible("button:text-is('Approve')")).toBe(true);
       expect(await page.isVisible("button:text-is('Send')")).toBe(true);
+      const listIs = (isShown: boolean) => expect.poll(() => page.isVisible("#list")).toBe(isShown);
+      await listIs(width > 1000);
+      if (width > 1000) continue;
+      await page.click("#menu");
+      await listIs(true);
+      await page.keyboard.press("Escape");
+      await listIs(false);
     }
   });
 });

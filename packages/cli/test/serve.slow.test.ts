@@ -36,6 +36,13 @@ describe("serve", () => {
     expect(seen()).toMatch(/missing for production: PostgreSQL .*; a sandbox .*; a model .*; authentication/);
   });
 
+  test("starts without any model, and says what to set: a provider can be made through its API", async () => {
+    const { url, seen, until } = await serve("--set", "models.offline=off");
+    await until(/Ctrl-C stops it/);
+    expect(seen()).toMatch(/model {4}none: No model provider is enabled.*OPENAI_API_KEY/);
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+  });
+
   test("tells that it made the workspace, whose name may be misspelt", async () => {
     const { seen, until } = await serve("--workspace", "srcc");
     await until(/Ctrl-C stops it/);
@@ -46,7 +53,7 @@ describe("serve", () => {
   });
 
   test.each([
-    [{ npm_lifecycle_event: "start", npm_command: "start" }, "npm run chat --"],
+    [{ npm_package_name: "cognition-workspace", npm_command: "start" }, "npm run cognition -- chat"],
     [{ npm_command: "exec" }, "npx cognition chat"],
     [{}, "cognition chat"],
   ])("started with %j it says how to chat in the same way", async (env, command) => {

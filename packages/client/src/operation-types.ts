@@ -20,7 +20,7 @@ type Input<R> = R extends { readonly body: infer B }
 type SecondQuery<R> = R extends { readonly body: unknown; readonly query: infer Q } ? InputOf<Q> : never;
 
 export interface CallOptions<Q = never> extends RequestOptions {
-  /** Names one request for ever, so that its repetition is not a second one; by default a new key for each POST. */
+  /** Names one request for ever, so that its repetition is not a second one; by default a new key for each POST that does something. */
   readonly idempotencyKey?: string | undefined;
   /** The query of an operation that has a body too. */
   readonly query?: Q | undefined;

@@ -122,6 +122,10 @@ const LONGEST_PAUSE_MS = 60_000;
 /** What no attempt could send is the caller's mistake, and no server that is away. */
 function checkRequest(base: string, url: string, headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
+  if (/^[^/]*:\/*[^/?#]*@/.test(base)) {
+    const message = "baseUrl must not hold a user name or a password; apiKey, token or headers say who you are";
+    throw new AppError("validation_failed", message);
+  }
   try {
     new Request(url, { headers });
     if (!/^[a-z][a-z0-9+.-]*:/i.test(base) || /^https?:\/\//i.test(base)) return;

@@ -221,8 +221,14 @@ describe("an error", () => {
     ).rejects.toMatchObject(refused);
   });
 
-  test("of a key or token that no header can hold does not tell it", async () => {
-    for (const secret of [{ apiKey: "hunter2\nhunter2" }, { token: "hunter2\nhunter2" }]) {
+  test("of a key, token or password that can't be sent does not tell it", async () => {
+    const secrets = [
+      { apiKey: "hunter2\nhunter2" },
+      { token: "hunter2\nhunter2" },
+      { baseUrl: "http://ann:hunter2@127.0.0.1:1" },
+      { baseUrl: "ann:hunter2@127.0.0.1:1" },
+    ];
+    for (const secret of secrets) {
       const client = createClient({ baseUrl: "http://127.0.0.1:1", ...secret });
       const error = await client.getSession("s").catch((refused: unknown) => refused);
       expect(error).toMatchObject({ code: "validation_failed" });
@@ -255,6 +261,16 @@ describe("a request that met a server in trouble", () => {
     const keys = seen.map(({ headers }) => headers["idempotency-key"]);
     expect(new Set(keys).size).toBe(1);
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test("is repeated without a key where a POST only reads: under one the server would keep each result", async () => {
+    answer = failTwice;
+    await client.searchStore();
+    await client.searchStore({}, { idempotencyKey: "k1" });
+    expect(seen.map(({ headers }) => headers["idempotency-key"])).toEqual([undefined, undefined, undefined, "k1"]);
+    seen = [];
+    await client.listNamespaces();
+    expect(seen[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
   test("is not repeated otherwise", async () => {

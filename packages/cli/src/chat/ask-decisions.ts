@@ -1,5 +1,5 @@
 import { type Decision, type DecisionType, type Interrupt, isJsonObject } from "@cognition/contract";
-import { oneLine, plainText } from "../terminal/print.ts";
+import { oneLine, spelledOut } from "../terminal/print.ts";
 import type { Prompt } from "./prompt.ts";
 
 /** One answer for each question; undefined where the input ended before that. */
@@ -22,10 +22,10 @@ async function askOne(
   prompt: Prompt,
   say: (text: string) => void,
 ): Promise<Decision | undefined> {
-  const { id, tool_name, args, value, description, allowed_decisions: allowed } = interrupt;
+  const { id, agent, tool_name, args, value, description, allowed_decisions: allowed } = interrupt;
   // All of it, however long: nobody can allow what he has not seen.
-  const what = plainText(tool_name ? `${tool_name} ${JSON.stringify(args ?? {})}` : JSON.stringify(value));
-  say(allowed.includes("approve") ? `  The agent wants to: ${what}` : `  The agent asks: ${what}`);
+  const what = spelledOut(tool_name ? `${tool_name} ${JSON.stringify(args ?? {})}` : JSON.stringify(value ?? null));
+  say(`  ${spelledOut(agent ?? "The agent")} ${allowed.includes("approve") ? "wants to" : "asks"}: ${what}`);
   if (description !== undefined) say(`  ${oneLine(description, 400)}`);
   for (;;) {
     const line = await prompt.askNow(`  ${questionFor(allowed)} `);

@@ -15,8 +15,8 @@ export interface ConversationParts {
   readonly say: (text: string) => void;
   /** Made with the first message where there is none. */
   readonly session: Session | undefined;
-  /** What a later `cognition chat` needs to come to the same server. */
-  readonly flags: string;
+  /** What the user types later to do that on the same server. */
+  readonly again: (what: string) => string;
   readonly agent: string | undefined;
   readonly model: string | undefined;
   /** Calls this when nobody is there any more: the output is closed, or the process is told to end. */
@@ -145,11 +145,11 @@ async function follow(state: State, stream: RunStream): Promise<readonly Interru
 }
 
 async function answer(state: State, asked: readonly Interrupt[]): Promise<RunStream | undefined> {
-  const { client, prompt, say, session, flags } = state;
+  const { client, prompt, say, session, again } = state;
   const decisions = await askDecisions(asked, prompt, say);
   if (decisions) state.printer.answered();
   else if (session && !state.aborting) {
-    say(`  (it waits for your answer; \`cognition chat --session ${session.id}${flags}\` goes on with it)`);
+    say(`  (it waits for your answer; \`${again(`chat --session ${session.id}`)}\` goes on with it)`);
     state.succeeded = false;
   }
   return decisions && session && client.resumeAndFollow(session.id, { decisions }, followOptions(state));

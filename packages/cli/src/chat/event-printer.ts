@@ -75,7 +75,7 @@ function describe(event: LogEvent): string | undefined {
       return describeResult(event.data);
     case "planning":
       return event.data.items
-        .map(({ content, status }) => `  ${status === "completed" ? "[x]" : "[ ]"} ${oneLine(content, 100)}`)
+        .map(({ content, status }) => `  ${status === "completed" ? "[x]" : "[ ]"} ${who}${oneLine(content, 100)}`)
         .join("\n");
     case "delegation":
       return `  → ${oneLine(event.data.target_agent, NAME_SHOWN)}: ${oneLine(event.data.task, ARGUMENTS_SHOWN)}`;

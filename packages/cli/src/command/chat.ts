@@ -37,7 +37,7 @@ export const command: Command = {
   },
 };
 
-async function talk(context: Context, args: Arguments, { client, place, flags }: Connection): Promise<number> {
+async function talk(context: Context, args: Arguments, { client, place, again }: Connection): Promise<number> {
   const session = await findSession(client, args);
   const agent = args.text("agent");
   // Passed over in silence, it would let another agent write than the one that was asked for.
@@ -53,7 +53,7 @@ async function talk(context: Context, args: Arguments, { client, place, flags }:
       printer: createEventPrinter(context.output, args.flag("json")),
       say: (text) => context.errors.write(`${text}\n`),
       session,
-      flags,
+      again,
       agent,
       model: args.text("model"),
       onGone: (leave) => {
@@ -84,6 +84,6 @@ function greet({ output }: Context, place: string, session: Session | undefined)
     ? `"${oneLine(session.title ?? session.id, 60)}" goes on, ${counted(session.message_count, "message")} so far.`
     : "Try: List the files in this directory.";
   output.write(
-    `Cognition in ${place}\n${going}\nCtrl-C stops the agent, and once more the program; /help tells more.\n\n`,
+    `Cognition at ${place}\n${going}\nCtrl-C stops the agent, and once more the program; /help tells more.\n\n`,
   );
 }

@@ -1,6 +1,5 @@
 import type { Command } from "../command.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
-import { EXIT } from "../exit-code.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, withConnection } from "../connection.ts";
 import { printJson } from "../terminal/print.ts";
 
 export const command: Command = {
@@ -22,18 +21,14 @@ export const command: Command = {
   async run(context, args) {
     const [session_id = ""] = args.positionals;
     const [checkpoint_id, message_id, title] = [args.text("checkpoint"), args.text("message"), args.text("title")];
-    const connection = await connect(context, args);
-    try {
-      const session = await connection.client.forkSession(session_id, {
+    return withConnection(context, args, async ({ client }) => {
+      const session = await client.forkSession(session_id, {
         ...(checkpoint_id !== undefined && { checkpoint_id }),
         ...(message_id !== undefined && { message_id }),
         ...(title !== undefined && { title }),
       });
       if (args.flag("json")) printJson(context, session);
       else context.output.write(`${session.id}\n`);
-      return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 };

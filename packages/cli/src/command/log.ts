@@ -1,7 +1,6 @@
 import type { Checkpoint } from "@cognition/contract";
 import { type Command, numberOf } from "../command.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
-import { EXIT } from "../exit-code.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, withConnection } from "../connection.ts";
 import { drawTree } from "../terminal/draw-tree.ts";
 import { counted, oneLine, printJson } from "../terminal/print.ts";
 
@@ -19,9 +18,8 @@ export const command: Command = {
   async run(context, args) {
     const [session_id = ""] = args.positionals;
     const limit = numberOf(args, "limit") ?? SHOWN;
-    const connection = await connect(context, args);
-    try {
-      const page = await connection.client.listCheckpoints(session_id, { limit });
+    return withConnection(context, args, async ({ client }) => {
+      const page = await client.listCheckpoints(session_id, { limit });
       if (args.flag("json")) printJson(context, page);
       else {
         const lines = drawTree(page.checkpoints).map(({ graph, node }) =>
@@ -29,10 +27,7 @@ export const command: Command = {
         );
         context.output.write(`${lines.join("\n")}\n${page.has_more ? "…\n" : ""}`);
       }
-      return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 };
 

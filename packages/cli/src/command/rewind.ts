@@ -1,7 +1,6 @@
 import type { RewindResult, RewindSessionInput } from "@cognition/contract";
 import { type Arguments, type Command, misuse } from "../command.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
-import { EXIT } from "../exit-code.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, withConnection } from "../connection.ts";
 import { plainText, printJson } from "../terminal/print.ts";
 
 export const command: Command = {
@@ -31,11 +30,10 @@ export const command: Command = {
     const [session_id = ""] = args.positionals;
     const place = placeOf(args);
     const dry_run = args.flag("dry-run");
-    const connection = await connect(context, args);
-    try {
+    return withConnection(context, args, async ({ client, again }) => {
       const force = args.flag("force");
       const alone = args.flag("no-files");
-      const result = await connection.client.rewindSession(session_id, {
+      const result = await client.rewindSession(session_id, {
         ...place,
         ...(alone && { restore: ["conversation"] }),
         dry_run,
@@ -43,13 +41,10 @@ export const command: Command = {
       });
       if (args.flag("json")) printJson(context, result);
       else {
-        const redo = `cognition rewind ${session_id}${alone ? " --no-files" : ""}${connection.flags}`;
+        const redo = again(`rewind ${session_id}${alone ? " --no-files" : ""}`);
         context.output.write(describe(result, redo, dry_run));
       }
-      return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 };
 

@@ -1,6 +1,5 @@
 import { type Command, numberOf } from "../command.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, connect } from "../connection.ts";
-import { EXIT } from "../exit-code.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, withConnection } from "../connection.ts";
 import { oneLine, printJson } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
 
@@ -17,11 +16,10 @@ export const command: Command = {
   ],
   async run(context, args) {
     const limit = numberOf(args, "limit") ?? SHOWN;
-    const connection = await connect(context, args);
-    try {
-      const page = await connection.client.listSessions({ limit });
+    return withConnection(context, args, async ({ client, again }) => {
+      const page = await client.listSessions({ limit });
       if (args.flag("json")) printJson(context, page);
-      else if (page.sessions.length === 0) context.output.write("No sessions yet. `cognition chat` begins one.\n");
+      else if (page.sessions.length === 0) context.output.write(`No sessions yet. \`${again("chat")}\` begins one.\n`);
       else {
         const rows = page.sessions.map((session) => [
           session.id,
@@ -34,9 +32,6 @@ export const command: Command = {
         const more = page.total - page.sessions.length;
         if (more > 0) context.output.write(`and ${more} more\n`);
       }
-      return EXIT.ok;
-    } finally {
-      await connection.close();
-    }
+    });
   },
 };

@@ -1,8 +1,9 @@
-import { scopeHeader } from "@cognition/contract";
+import { isAppError, scopeHeader } from "@cognition/contract";
 import type { Config } from "@cognition/server/operator";
 import type { Context } from "../context.ts";
 import type { OpenServer } from "../open-server.ts";
 import { VERSION } from "../version.ts";
+import { commandName } from "./command-name.ts";
 
 export interface GreetingOptions {
   config: Config;
@@ -17,14 +18,13 @@ export async function greeting(
   { config, isNew, env }: GreetingOptions,
 ): Promise<string> {
   const { backend, capabilities } = runtime.sandboxes.describe();
-  const { provider, model } = await runtime.models.select({});
-  const offline = provider.provider === "offline";
+  const answering = await answeringModel(runtime);
   const who = identityIn(config);
   const isolated = capabilities.isolation !== "none";
   const gaps = [
     ...(storage.startsWith("postgres") ? [] : ["PostgreSQL for more than one node (COGNITION_PERSISTENCE_URI)"]),
     ...(isolated ? [] : ["a sandbox that isolates (COGNITION_SANDBOX_BACKEND=bubblewrap or docker)"]),
-    ...(offline ? ["a model (OPENAI_API_KEY or ANTHROPIC_API_KEY)"] : []),
+    ...(answering.isReal ? [] : ["a model (OPENAI_API_KEY or ANTHROPIC_API_KEY)"]),
     ...(config.auth.mode === "none" ? ["authentication (COGNITION_AUTH_MODE=api_key)"] : []),
   ];
   const lines = [
@@ -32,28 +32,30 @@ export async function greeting(
     `  storage  ${storage}`,
     ...(isNew ? [`  folder   ${config.workspace.root}, which was not there and was made`] : []),
     `  sandbox  ${backend}${isolated ? "" : ": commands run as you"}`,
-    `  model    ${offline ? "offline, for trying things out" : `${model} (${provider.id})`}`,
+    `  model    ${answering.name}`,
     ...(config.server.page ? [`  chat     open ${url} in a browser`] : []),
     `  docs     ${url}/docs`,
     ...(config.auth.mode === "api_key" ? [`  a key    ${commandName(env)} keys create <name>`] : []),
     `  try      curl -X POST${who.headers} ${url}/sessions -d '{"title": "Hello"}'`,
     "           then, with the id that it gives:",
     `           curl -N -X POST${who.headers} ${url}/sessions/<id>/messages -d '{"content": "List the files in this directory."}'`,
-    `  or       ${chatCommand(env)} --url ${url}${who.flags}`,
+    `  or       ${commandName(env)} chat --url ${url}${who.flags}`,
     ...(gaps.length > 0 ? [`  missing for production: ${gaps.join("; ")}`] : []),
     "  Ctrl-C stops it. Nothing is lost: what runs goes on at the next start.",
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** As whoever started the server can type it: after `npm start` in the repository there is no program of that name. */
-function chatCommand(env: Context["env"]): string {
-  return env["npm_lifecycle_event"] === "start" ? "npm run chat --" : `${commandName(env)} chat`;
-}
-
-function commandName(env: Context["env"]): string {
-  if (env["npm_lifecycle_event"] === "start") return "npm run cognition --";
-  return env["npm_command"] === "exec" ? "npx cognition" : "cognition";
+/** A server without a model is one all the same: a provider can be made or enabled through its API. */
+async function answeringModel({ models }: OpenServer["runtime"]): Promise<{ name: string; isReal: boolean }> {
+  try {
+    const { provider, model } = await models.select({});
+    const isReal = provider.provider !== "offline";
+    return { isReal, name: isReal ? `${model} (${provider.id})` : "offline, for trying things out" };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { isReal: false, name: `none: ${error.message}` };
+  }
 }
 
 /** What a caller must show to be let in, as curl and as the chat take it. */
