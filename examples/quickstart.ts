@@ -97,8 +97,8 @@ async function show(): Promise<void> {
     const rows = await storage.listMessagesForSession(session.id);
     say("4. The session's messages are rows that anyone can read; they follow the checkpoints, in the same commit.");
     say(`    ${rows.map((message) => message.role).join(", ")}`);
-    say(`    ${await checkpointer.threadSize(session.thread_id)} bytes for the thread, and for the branch`);
-    say(`    ${await checkpointer.threadSize("branch")} more`);
+    const [whole, more] = [await checkpointer.threadSize(session.thread_id), await checkpointer.threadSize("branch")];
+    say(`    ${whole} bytes for the thread, and ${more} more for the branch`);
     await storage.close();
     say();
     say("Next: docs/guide/library.md (use it in your own LangGraph app), docs/bench/checkpoint.md (what it costs).");

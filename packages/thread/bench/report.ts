@@ -69,5 +69,6 @@ function roundsOf({ cells }: Summary): number {
 
 function countOf(verdicts: readonly Verdict[]): string {
   const of = (value: boolean | null) => verdicts.filter(({ reached }) => reached === value).length;
-  return `${of(true)} reached, ${of(false)} not reached, ${of(null)} unclear.`;
+  const why = of(false) === 0 ? "" : " [ADR 20](../adr/0020-what-durability-costs.md) says why.";
+  return `${of(true)} reached, ${of(false)} not reached, ${of(null)} unclear.${why}`;
 }
