@@ -13,11 +13,13 @@ async function startLease(isAway: () => boolean) {
   const since = performance.now();
   const lease = await storage.claimRun({ owner: "test", lease_ms: LEASE_MS });
   if (!lease) throw new Error("nothing to claim");
+  /** `renewed` is when that was last asked for which then succeeded: a busy machine may bring the answer much later. */
   const told = { renewed: 0, lost: [] as { error: AppError; after: number }[], since };
   const renewLease: Storage["renewLease"] = async (...of) => {
     if (isAway()) throw new AppError("storage_unavailable", "away");
+    const asked = performance.now();
     const state = await storage.renewLease(...of);
-    told.renewed = performance.now();
+    told.renewed = asked;
     return state;
   };
   const onLost = (error: AppError) => told.lost.push({ error, after: performance.now() });
@@ -43,5 +45,5 @@ it("that time begins with each renewal", async () => {
   expect(told.lost).toEqual([]);
   away = true;
   await expect.poll(() => told.lost).toHaveLength(1);
-  expect((told.lost[0]?.after ?? 0) - told.renewed).toBeGreaterThan(LEASE_MS / 2);
+  expect((told.lost[0]?.after ?? 0) - told.renewed).toBeGreaterThan(LEASE_MS * 0.9);
 });
