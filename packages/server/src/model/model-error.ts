@@ -105,8 +105,17 @@ function describe(error: unknown): { status: number | undefined; headers: Header
 
 /** What is told in the middle of Anthropic's stream is the message of its error as it came. */
 function inWords(message: string): string {
-  const [, said] = /^\{.*"message":("(?:[^"\\]|\\.)*")/s.exec(message) ?? [];
-  return said === undefined ? message : JSON.parse(said);
+  if (!message.startsWith("{")) return message;
+  try {
+    const { error, message: outer } = JSON.parse(message) as {
+      error?: { message?: unknown } | null;
+      message?: unknown;
+    };
+    const said = error?.message ?? outer;
+    return typeof said === "string" ? said : message;
+  } catch {
+    return message; // it only begins like one
+  }
 }
 
 /** By the names that OpenAI's, Anthropic's and Google's packages have for it, Ollama's, and AWS's. */
