@@ -9,9 +9,17 @@ type Token = "*" | ((char: string) => boolean);
  * What a pattern's characters are one by one; with escapes, a backslash takes the next one as it is. A class has an end to its
  * length: of many brackets that nobody closes, each would be followed to the end of the text.
  */
-const TOKENS = /\*+|\[[!^]?\]?[^\]]{0,255}\]|[\s\S]/gu;
-const ESCAPING_TOKENS = /\\[\s\S]|\*+|\[[!^]?\]?[^\]]{0,255}\]|[\s\S]/gu;
+const TOKENS = new RegExp(String.raw`\*+|${classOf(String.raw`\[:\w{1,10}:\]|[^\]]`)}|[\s\S]`, "gu");
+const ESCAPING_TOKENS = new RegExp(
+  String.raw`\\[\s\S]|\*+|${classOf(String.raw`\[:\w{1,10}:\]|\\[\s\S]|[^\]\\]`)}|[\s\S]`,
+  "gu",
+);
 const SPECIAL = /[*?[\\]/;
+
+/** A bracket that stands first belongs to the class, and does not end it. */
+function classOf(item: string): string {
+  return String.raw`\[(?:[!^]|(?![!^]))(?:\]|${item})(?:${item}){0,255}\]`;
+}
 
 /**
  * `*` for any number of characters, `?` for one, `[a-z]`. Takes no more than pattern × name steps: the patterns come from
@@ -62,19 +70,45 @@ function matchName(pattern: readonly Token[], name: string): boolean {
 function compileToken(text: string, escapes: boolean): Token {
   if (text.startsWith("*")) return "*";
   if (text === "?") return () => true;
-  if (text.startsWith("[") && text.length > 2) return compileClass(text);
-  const char = escapes && text.length > 1 ? text.slice(1) : text;
+  if (text.startsWith("[") && text.length > 1) return compileClass(text, escapes);
+  // As git has it: a class that nobody closes, and a backslash with nothing to take, match no name.
+  if (escapes && (text === "[" || text === "\\")) return () => false;
+  const char = escapes ? unescaped(text) : text;
   return (each) => each === char;
 }
 
-function compileClass(token: string): (char: string) => boolean {
+const NAMED: Readonly<Record<string, RegExp>> = {
+  alnum: /[a-z0-9]/i,
+  alpha: /[a-z]/i,
+  blank: /[ \t]/,
+  cntrl: /[^ -~\u0080-\u{10ffff}]/u,
+  digit: /[0-9]/,
+  graph: /[!-~]/,
+  lower: /[a-z]/,
+  print: /[ -~]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[ \t-\r]/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9a-f]/i,
+};
+const ITEMS = /\[:(\w+):\]|([\s\S])-([\s\S])|[\s\S]/gu;
+const ESCAPING_ITEMS = /\[:(\w+):\]|(\\?[\s\S])-(\\?[\s\S])|\\?[\s\S]/gu;
+
+function compileClass(token: string, escapes: boolean): (char: string) => boolean {
   const negated = token[1] === "!" || token[1] === "^";
-  const ranges = token.slice(negated ? 2 : 1, -1).match(/[\s\S]-[\s\S]|[\s\S]/gu) ?? [];
+  const plain = escapes ? unescaped : (text: string) => text;
+  const items = [...token.slice(negated ? 2 : 1, -1).matchAll(escapes ? ESCAPING_ITEMS : ITEMS)];
+  if (items.some(([, name]) => name !== undefined && !Object.hasOwn(NAMED, name))) return () => false;
   return (char) => {
-    const inside = ranges.some((range) => {
-      const [from = "", , to = from] = [...range];
-      return from <= char && char <= to;
+    const inside = items.some(([item, name, first, last]) => {
+      if (name !== undefined) return NAMED[name]?.test(char);
+      const from = plain(first ?? item);
+      return char === from || (last !== undefined && from <= char && char <= plain(last));
     });
     return inside !== negated;
   };
+}
+
+function unescaped(text: string): string {
+  return text.length > 1 && text.startsWith("\\") ? text.slice(1) : text;
 }

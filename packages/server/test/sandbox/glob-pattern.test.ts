@@ -11,6 +11,7 @@ describe("a file pattern", () => {
     ["[a-c]x", ["ax", "cx"], ["dx"]],
     ["[!a-c]x", ["dx"], ["ax"]],
     ["[]]x", ["]x"], ["x"]],
+    ["[[:digit:]_]x", ["1x", "_x"], ["ax", ":x"]],
     ["[x", ["[x"], ["x"]],
     ["*.{js,ts}", ["a.js", "b/a.ts"], ["a.jsx"]],
     ["{src,lib}/{a,b}", ["src/a", "lib/b"], ["src/c"]],

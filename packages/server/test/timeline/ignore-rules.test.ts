@@ -37,6 +37,8 @@ const word = fc.constantFrom(
   "[!a]*",
   "b*",
   "*d",
+  ...["[[:alpha:]]*", "[![:lower:][:digit:]]*", "[[:word:]]*"],
+  ...["[a\\]x]*", "[\\!-\\-#]*", "[]a]", "[!]x]*", "[a-]*", "[b-a]*"],
 );
 const line = fc.oneof(
   {
@@ -66,6 +68,9 @@ const line = fc.oneof(
     "build\r",
     "a**b",
     "src/**/c",
+    "*\\",
+    "[a",
+    "[!]",
   ),
 );
 
