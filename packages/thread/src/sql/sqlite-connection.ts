@@ -54,6 +54,16 @@ export class SqliteConnection {
     return result;
   }
 
+  /** As of one moment: without a transaction around them, another process may commit between two of them. */
+  readTogether(statements: readonly Statement[]): QueryResult[] {
+    if (statements.length > 1) this.command("begin");
+    try {
+      return statements.map((one) => this.run(one));
+    } finally {
+      if (this.isInTransaction) this.command("commit");
+    }
+  }
+
   /** One of the few that bracket every transaction. */
   command(sql: string): void {
     this.#prepare(sql).statement.run();

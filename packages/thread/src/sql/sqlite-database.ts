@@ -34,7 +34,7 @@ export function openSqlite({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, failpoint }:
   function readNow(statements: readonly Statement[]): QueryResult[] {
     refuseIfClosed();
     try {
-      return statements.map((one) => connection.run(one));
+      return connection.readTogether(statements);
     } catch (error) {
       throw connection.toStorageError(error);
     }
