@@ -12,7 +12,8 @@ import { createSubscription } from "../src/sql/event-subscription.ts";
 import { packNotices } from "../src/sql/postgres-wake-ups.ts";
 import { createRecentEvents } from "../src/sql/recent-events.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
-import { noWakeUps } from "../src/sql/wake-ups.ts";
+import { createSqliteWakeUps } from "../src/sql/sqlite-wake-ups.ts";
+import { type News, noWakeUps } from "../src/sql/wake-ups.ts";
 import { databases, type TestedDatabase } from "./databases.ts";
 
 const NEVER = 2 ** 31 - 1;
@@ -91,6 +92,24 @@ describe.each(databases)("followers in another process, on $name", ({ create }) 
     }));
 });
 
+it("wake-ups on sqlite outlast a file that can't be read for a while, which ended the process", async () => {
+  let version: number | undefined;
+  let looks = 0;
+  const wakeUps = createSqliteWakeUps(() => {
+    looks++;
+    if (version === undefined) throw new Error("disk I/O error");
+    return version;
+  });
+  const heard: News[] = [];
+  wakeUps.listen((news) => heard.push(news));
+  await until("another look", async () => (looks > 2 ? true : undefined));
+  expect(heard).toEqual([]);
+  version = 1;
+  await until("the news", async () => (heard.length > 0 ? true : undefined));
+  expect(heard).toEqual(["any"]);
+  await wakeUps.close();
+});
+
 describe("wake-ups on postgres", () => {
   it("come back by themselves when their connection is lost, and nothing is missed", () =>
     withTwo(postgres, withWakeUpsOnly, async (writer, reader, { uri }) => {
@@ -116,6 +135,22 @@ describe("wake-ups on postgres", () => {
       await log.appendEvents({ session_id, events: [EVENT] });
       expect(idsOf(await events)).toEqual([1, 2, 3]);
       await admin.end();
+    }));
+
+  it("are told apart from what others send on their channel, which ended the process", () =>
+    withTwo(postgres, withWakeUpsOnly, async (writer, reader, { uri }) => {
+      const { id: session_id } = await createSessionStore(writer).createSession({});
+      const heard: News[] = [];
+      reader.db.wakeUps.listen((news) => heard.push(news));
+      await until("a listener", async () => (heard.length > 0 ? true : undefined));
+      const other = new Client({ connectionString: uri });
+      await other.connect();
+      for (const payload of ["", "vacuumed", "{}", "null", '[["a"], 1]'])
+        await other.query("select pg_notify('cognition_events', $1)", [payload]);
+      await other.end();
+      writer.db.wakeUps.send(session_id);
+      await until("the news", async () => (heard.flat().includes(session_id) ? true : undefined));
+      expect(heard.flat().filter((news) => news !== "any")).toEqual([session_id]);
     }));
 
   it("are sent together: many events in a moment are few notices, and none to the sender itself", () =>

@@ -37,7 +37,7 @@ export function createPostgresWakeUps({ url, send }: PostgresWakeUpsOptions): Wa
       listeners.add(onNews);
       connection ??= keepListening(url, (notice) => {
         if (notice === "connected") return tell("any");
-        const [from, ...session_ids] = JSON.parse(notice) as string[];
+        const [from, ...session_ids] = readNotice(notice);
         if (from !== node) tell(session_ids);
       });
       return () => listeners.delete(onNews);
@@ -103,6 +103,16 @@ export function packNotices(node: string, session_ids: readonly string[]): strin
   return notices.map((notice) => JSON.stringify(notice));
 }
 
+/** Whoever may log in to the database may send one, with any text in it: what is not ours says nothing. */
+function readNotice(notice: string): string[] {
+  try {
+    const told: unknown = JSON.parse(notice);
+    return Array.isArray(told) ? told.filter((one) => typeof one === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
 interface Connection {
   close(): Promise<void>;
 }
@@ -123,7 +133,7 @@ function keepListening(url: string, onNotice: (notice: string) => void): Connect
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     });
     client = mine;
-    mine.on("notification", ({ payload }) => onNotice(payload ?? "[]"));
+    mine.on("notification", ({ payload }) => onNotice(payload ?? ""));
     mine.on("error", () => undefined); // followed by "end"
     mine.on("end", () => retry(mine));
     try {

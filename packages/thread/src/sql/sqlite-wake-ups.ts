@@ -7,11 +7,20 @@ const LOOK_MS = 25;
 export function createSqliteWakeUps(dataVersion: () => number): WakeUps {
   const listeners = new Set<(news: News) => void>();
   let timer: NodeJS.Timeout | undefined;
-  let seen = 0;
+  let seen: number | undefined;
+
+  /** Undefined while the file can't be read: whoever reads or writes is told so. Thrown from a timer, it would end the process. */
+  function versionNow(): number | undefined {
+    try {
+      return dataVersion();
+    } catch {
+      return undefined;
+    }
+  }
 
   function look(): void {
-    const version = dataVersion();
-    if (version === seen) return;
+    const version = versionNow();
+    if (version === undefined || version === seen) return;
     seen = version;
     for (const onNews of listeners) onNews("any");
   }
@@ -26,7 +35,7 @@ export function createSqliteWakeUps(dataVersion: () => number): WakeUps {
     listen: (onNews) => {
       listeners.add(onNews);
       if (timer === undefined) {
-        seen = dataVersion();
+        seen = versionNow();
         timer = setInterval(look, LOOK_MS);
       }
       return () => {
