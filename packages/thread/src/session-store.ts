@@ -29,7 +29,7 @@ export type SessionPatch = Partial<
 >;
 
 export interface SessionStore {
-  /** Makes the session and its thread in one commit. */
+  /** Makes the session and its thread in one commit; on a thread that is there already, the rows of its conversation too. */
   createSession(session: NewSession): Promise<Session>;
   getSession(session_id: string, scope?: Scope): Promise<Session | null>;
   /**

@@ -245,8 +245,11 @@ export class ThreadWriter implements LeasedWrites {
 
   async #amend(batch: WriteBatch): Promise<void> {
     const reason = await explainRefusal(this.#ctx.db, this.thread_id, batch.writer, batch.knowledge.generation);
-    if (reason === "pruned") this.#encodeAgain(batch);
-    else if (reason.code === "concurrent_writer" && expectedHead(batch.ops) === undefined) rebuildInstead(batch.ops);
+    if (reason === "pruned") {
+      // Or the thread has got a session.
+      if (this.session_id === null) await this.findSession();
+      this.#encodeAgain(batch);
+    } else if (reason.code === "concurrent_writer" && expectedHead(batch.ops) === undefined) rebuildInstead(batch.ops);
     else throw reason;
   }
 

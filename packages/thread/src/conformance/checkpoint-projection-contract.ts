@@ -38,6 +38,33 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       expect(await other.getSession(session.id)).toMatchObject({ message_count: 9 });
     });
 
+    test("of a conversation that had no session are there with the session, and follow it from then on", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const thread_id = "0198c5a0-0000-7000-8000-000000000006";
+      await answering(saver).invoke({ messages: [human("q1")] }, threadConfig(thread_id));
+      const said = ["q1", "q1 call", "q1 result"];
+      const { id, message_count } = await (second ? await second() : storage).createSession({ thread_id });
+      expect(message_count).toBe(said.length);
+      await expectRows(storage, id, said);
+      await answering(saver).invoke({ messages: [human("q2")] }, threadConfig(thread_id));
+      await expectRows(storage, id, [...said, "q2", "q2 call", "q2 result"]);
+    });
+
+    test("of a thread that gets its session while a graph works on it are all there", async ({ storage, second }) => {
+      const other = second ? await second() : storage;
+      const thread_id = "0198c5a0-0000-7000-8000-000000000007";
+      const saver = await storage.getCheckpointer();
+      const signal = new AbortController().signal;
+      const first = await put(saver, thread_id, { messages: [human("a")] }, { signal });
+      const next = await put(saver, first, { messages: [human("a"), human("b")] }, { signal });
+      const { id } = await other.createSession({ thread_id });
+      await put(saver, next, { messages: [human("a"), human("b"), human("c")] }, { signal });
+      await expectRows(storage, id, ["a", "b", "c"]);
+    });
+
     test("are edited, and marked when they leave the state, but stay", async ({ storage }) => {
       const { id, thread_id } = await storage.createSession({});
       const saver = await storage.getCheckpointer();
