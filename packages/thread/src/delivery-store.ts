@@ -18,7 +18,8 @@ export interface DeliveryStore {
   countDeliveries(filter?: DeliveryFilter): Promise<number>;
   /**
    * Due ones, each to one caller until the lease runs out; at least once, never lost. None to a receiver in `except`, each
-   * a scheme and a host as their addresses write them.
+   * a scheme and a host as their addresses write them. Damaged ones are passed over, and told as `corrupt_data` where there
+   * is no other.
    */
   claimDeliveries(claim: { limit: number; lease_ms: number; except?: readonly string[] }): Promise<Delivery[]>;
   /**

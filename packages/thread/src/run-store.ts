@@ -143,7 +143,8 @@ export interface RunStore {
    * Gives the oldest run that may go on to exactly one caller: queued, first of its thread, no lease on the thread; or
    * running with a lease that has run out by the database's clock, or ends later than any lease can, since that clock was put
    * back. Raises the thread's epoch, so that the former
-   * owner's writes are refused. `null` if there is none.
+   * owner's writes are refused. `null` if there is none. One whose row is damaged is passed over, and told as `corrupt_data`
+   * where there is no other.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | null>;
   /**

@@ -3,7 +3,9 @@ import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
 import { Store } from "../src/checkpoint/store.ts";
 import { listed, type Point, put } from "../src/conformance/checkpoint-line.ts";
 import { finishRunWithDelivery } from "../src/conformance/finished-run.ts";
+import { endOf } from "../src/conformance/started-run.ts";
 import { openStorage } from "../src/open-storage.ts";
+import type { Lease } from "../src/run-store.ts";
 import type { Database } from "../src/sql/database.ts";
 import { placeholders } from "../src/sql/dialect.ts";
 import type { Storage } from "../src/storage.ts";
@@ -88,6 +90,32 @@ const COLUMNS: [table: string, column: string, told: string, read: Read][] = [
 ];
 
 describe.each(databases)("damaged rows of a storage on $name", ({ create }) => {
+  it("keep no run and no delivery that comes after them from being claimed, and are told when there is no other", async () => {
+    const { uri, open, remove } = await create();
+    const storage = await openStorage(uri);
+    const db = open();
+    try {
+      const damaged = await finishRunWithDelivery(storage, { url: "https://a.example/", payload: {} });
+      await storage.createRun({ session_id: damaged.session_id, input: {} });
+      await write(db, "update runs set input = ?", "{");
+      await write(db, "update deliveries set payload = ?", "{");
+      const other = await storage.createSession({});
+      const { run } = await storage.createRun({ session_id: other.id });
+      const claim = { owner: "w", lease_ms: 60_000 };
+      const claimed = await storage.claimRun(claim);
+      expect(claimed).toMatchObject({ run_id: run.id });
+      await expect(storage.claimRun(claim)).rejects.toMatchObject(told("The input of run"));
+      const delivery = { url: "https://b.example/", payload: {} };
+      await storage.finishRun(claimed as Lease, { ...endOf("succeeded"), delivery });
+      const due = { limit: 1, lease_ms: 60_000 };
+      expect(await storage.claimDeliveries(due)).toMatchObject([{ url: "https://b.example/" }]);
+      await expect(storage.claimDeliveries(due)).rejects.toMatchObject(told("The payload of delivery"));
+    } finally {
+      await Promise.all([storage.close(), db.close()]);
+      await remove();
+    }
+  });
+
   it.each(COLUMNS)("%s.%s", async (table, column, what, read) => {
     const { uri, open, remove } = await create();
     const storage = await openStorage(uri);

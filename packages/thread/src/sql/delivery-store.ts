@@ -2,6 +2,7 @@ import { AppError, type Delivery, type DeliveryAttempt, type Scope } from "@cogn
 import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import type { DeliveryFilter, DeliveryStore, NewDelivery } from "../delivery-store.ts";
 import type { SqlContext } from "./context.ts";
+import { claimReadable, readRow } from "./damaged-rows.ts";
 import { deletePortions, PORTION } from "./delete-portions.ts";
 import { requireAmount, requireDate, requireDuration, requireLease, requireWhole } from "./input-checks.ts";
 import { jsonText, storedJson } from "./json-text.ts";
@@ -44,7 +45,10 @@ export function createDeliveryStore(ctx: SqlContext): DeliveryStore {
     claimDeliveries: async (claim) => {
       requireWhole("limit", claim.limit);
       requireLease("lease_ms", claim.lease_ms);
-      return db.transaction(() => claimDue(ctx, claim));
+      return claimReadable(
+        (damaged) => db.transaction(() => claimDue(ctx, claim, damaged)),
+        (claimed) => claimed.length === 0,
+      );
     },
     recordAttempt: async (delivery_id, attempt) => {
       const { next_attempt_ms = 0, duration_ms = 0 } = attempt;
@@ -89,7 +93,11 @@ export function insertDelivery(
 
 type Claim = Parameters<DeliveryStore["claimDeliveries"]>[0];
 
-function* claimDue({ db }: SqlContext, { limit, lease_ms, except = [] }: Claim): Tx<Delivery[]> {
+function* claimDue(
+  { db }: SqlContext,
+  { limit, lease_ms, except = [] }: Claim,
+  damaged: readonly string[],
+): Tx<Delivery[]> {
   // As a subquery the time is asked for once; PostgreSQL would not use the index for a function that varies by row.
   const nowMs = sql<number>`(select ${sql.raw(db.dialect.nowMs)})`;
   const claimed = yield* rows(
@@ -105,6 +113,7 @@ function* claimDue({ db }: SqlContext, { limit, lease_ms, except = [] }: Claim):
             .where("next_attempt_at", "<=", nowMs)
             .where(sql<boolean>`${sql.raw(isOver("claimed_until", `(select ${db.dialect.nowMs})`))}`)
             .where((eb) => eb.and(except.map(notTo)))
+            .where((eb) => eb.and(damaged.map((id) => eb("id", "<>", id))))
             .orderBy("next_attempt_at")
             .limit(atMost(limit))
             .modifyEnd(sql.raw(db.dialect.skipLocked)),
@@ -114,7 +123,7 @@ function* claimDue({ db }: SqlContext, { limit, lease_ms, except = [] }: Claim):
       .where("pk", "in", (eb) => eb.selectFrom("due").select("pk"))
       .returningAll(),
   );
-  return claimed.sort((a, b) => a.pk - b.pk).map(toDelivery);
+  return claimed.sort((a, b) => a.pk - b.pk).map((row) => readRow(row.id, () => toDelivery(row)));
 }
 
 /** The host must end there: `https://a.example` is not that of `https://a.example.com/`. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ClaimedRun, Lease, RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import { claimReadable, readRow } from "./damaged-rows.ts";
 import type { Database } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { fixedQuery } from "./fixed-query.ts";
@@ -28,7 +29,11 @@ export async function claimRun(ctx: SqlContext, claim: Claim): Promise<ClaimedRu
   requireKnown("A run", claim, ["owner", "lease_ms", "session_id", "except_scopes", "except_runs"]);
   requireLease("lease_ms", claim.lease_ms);
   if (claim.except_runs !== undefined) requireTexts("except_runs", claim.except_runs);
-  return ctx.db.transaction(() => claimFirst(ctx, claim));
+  const { except_runs = [] } = claim;
+  return claimReadable(
+    (damaged) => ctx.db.transaction(() => claimFirst(ctx, { ...claim, except_runs: [...except_runs, ...damaged] })),
+    (claimed) => claimed === null,
+  );
 }
 
 function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
@@ -48,7 +53,7 @@ function* claimFirst(ctx: SqlContext, claim: Claim): Tx<ClaimedRun | null> {
   const last = counted?.rows[0]?.last as number | null;
   const epoch = leased?.rows[0]?.epoch as number;
   const of = session?.rows[0] as unknown as RunSessionRow;
-  return toClaimed(run, of, { epoch, next_ordinal: last === null ? 0 : last + 1 });
+  return readRow(run.id, () => toClaimed(run, of, { epoch, next_ordinal: last === null ? 0 : last + 1 }));
 }
 
 export function toClaimed(
