@@ -1,5 +1,6 @@
 import { AppError, isAppError } from "@cognition/contract";
 import { findDuplicates } from "./duplicate-fields.ts";
+import { findInfinite } from "./infinite-number.ts";
 import { findExcess, type JsonExcess } from "./measure-json.ts";
 
 /** Reads no more than the limit, whatever Content-Length says or leaves out. */
@@ -40,9 +41,12 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   const text = decode(bytes);
   if (text.trim() === "") return {};
   const value = parse(text);
-  const duplicates = findDuplicates(text);
-  if (duplicates.length === 0) return value;
-  const errors = duplicates.map((path) => ({ loc: ["body", ...path], msg: "is given more than once" }));
+  const infinite = findInfinite(text, value);
+  const errors = [
+    ...findDuplicates(text).map((path) => ({ loc: ["body", ...path], msg: "is given more than once" })),
+    ...(infinite ? [{ loc: ["body", ...infinite], msg: "is a number too large to be kept; send it as a text" }] : []),
+  ];
+  if (errors.length === 0) return value;
   const summary = errors.map(({ loc, msg }) => `${loc.join(".")} ${msg}`).join("; ");
   throw new AppError("validation_failed", summary, { details: { errors } });
 }

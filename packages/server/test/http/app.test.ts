@@ -157,6 +157,24 @@ describe("what comes in", () => {
     expect(seen).toEqual([]);
   });
 
+  it("refuses a number that JSON.parse makes Infinity, which would be stored as null", async () => {
+    const seen: unknown[] = [];
+    const sendMessage: NonNullable<AppOptions["handlers"]["sendMessage"]> = async ({ body }) => {
+      seen.push(body.context);
+      return new Response();
+    };
+    const { app } = build({ handlers: { sendMessage } });
+    const send = (context: string) =>
+      app.request("/sessions/s/messages", post(`{"content":"1e999","context":${context}}`));
+    for (const number of ["1e400", "-1E+0400", "9".repeat(400), `${"9".repeat(250)}e99`]) {
+      const refused = await problemOf(send(`{"a":[0,{"b":${number}}]}`));
+      const loc = ["body", "context", "a", 1, "b"];
+      expect(refused, number).toMatchObject({ status: 422, code: "validation_failed", errors: [{ loc }] });
+    }
+    expect((await send('{"a":1.7e308,"b":1e-400,"c":"1e400"}')).status).toBe(200);
+    expect(seen).toEqual([{ a: 1.7e308, b: 0, c: "1e400" }]);
+  });
+
   it("counts a body that does not say its length", async () => {
     const { app } = build(echo([]));
     const chunks = new ReadableStream({
