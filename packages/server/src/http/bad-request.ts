@@ -18,6 +18,12 @@ const NOT_HTTP: Refusal = { status: 400, detail: "The request is not HTTP" };
 /** By Node's own code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are larger than this server takes" },
+  // Of an address typed as it is read: curl encodes what is odd in a path by itself, and not in a query.
+  HPE_INVALID_URL: {
+    status: 400,
+    detail:
+      "The address has a character that must be percent-encoded, as ë is %C3%AB (curl -G --data-urlencode does so)",
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request took too long to arrive; nothing was done" },
 };
 

@@ -17,5 +17,23 @@ it.each([
   socket.write(begun);
   const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
   expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-  expect(JSON.parse(body)).toMatchObject({ status: 408, code: "malformed_request", detail: /took too long/ });
+  expect(JSON.parse(body)).toMatchObject({
+    status: 408,
+    code: "malformed_request",
+    detail: expect.stringMatching(/took too long/),
+  });
+});
+
+it("whose address has what must be encoded is told so, with how", async () => {
+  const server = createServer(() => undefined).on("clientError", answerBadRequest);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("GET /sessions?metadata.name=Zo\u00eb HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+  expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(JSON.parse(body)).toMatchObject({
+    code: "malformed_request",
+    detail: expect.stringMatching(/percent-encoded.*--data-urlencode/),
+  });
 });
