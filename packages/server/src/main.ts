@@ -29,6 +29,16 @@ export interface RunningServer {
 
 /** After so long a connection that is still busy is cut. */
 const LAST_ANSWERS_MS = 2_000;
+/**
+ * Longer than proxies keep a connection that waits for its next request (nginx and AWS 60 s, Traefik 90 s, Caddy 120 s). Whoever
+ * closes first must be the proxy: a POST that it sends on a connection that is just being closed here may not be sent again, and is 502.
+ */
+const KEEP_ALIVE_MS = 125_000;
+/**
+ * Connections that may wait to be taken in: when a node comes back, all that followed a stream of it come at once. With Node's
+ * 511 the others are dropped by the system and try again a second later, then two, then four. The system may have a lower limit.
+ */
+const BACKLOG = 4_096;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** Joins the parts, listens, and begins to work on runs. */
@@ -74,7 +84,7 @@ function createServer({ http }: Runtime, maxHeaderSize: number): Server {
     // The adapter's own Request and Response would replace those of the whole process.
     overrideGlobalObjects: false,
   });
-  const server = createHttpServer({ maxHeaderSize }, listener);
+  const server = createHttpServer({ maxHeaderSize, keepAliveTimeout: KEEP_ALIVE_MS }, listener);
   // Their size is limited. Past a count of its own Node drops them, in some releases without a word: a scope's header that a
   // proxy adds behind a client's two thousand would be gone, and the client's own stand.
   server.maxHeadersCount = 0;
@@ -86,7 +96,7 @@ function createServer({ http }: Runtime, maxHeaderSize: number): Server {
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen(port, host, resolve);
+  server.once("error", reject).listen({ port, host, backlog: BACKLOG }, resolve);
   try {
     await promise;
   } catch (cause) {

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
 import { createServerLog } from "../../src/telemetry/server-log.ts";
@@ -72,6 +73,24 @@ describe("a server as it is started", () => {
       code: "invalid_config",
       message: expect.stringMatching(/COGNITION_SANDBOX_ALLOW_UNISOLATED/),
     });
+  });
+
+  it("keeps a connection that waits for longer than proxies do", async () => {
+    const { fetch } = await startTestServer();
+    const [, seconds] = /timeout=(\d+)/.exec((await fetch("/ready")).headers.get("Keep-Alive") ?? "") ?? [];
+    expect(Number(seconds)).toBeGreaterThan(120);
+  });
+
+  it("takes in a thousand clients that come at the same moment", async () => {
+    const { server } = await startTestServer();
+    const began = performance.now();
+    const sockets = Array.from({ length: 1_000 }, () => connect(server.port, "127.0.0.1"));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const waited = await Promise.all(sockets.map((socket) => once(socket, "connect").then(() => performance.now())));
+    // Whom the system drops asks again after a second.
+    expect(Math.max(...waited) - began).toBeLessThan(1_000);
   });
 
   it("warns of scopes that have one folder for all", async () => {
