@@ -72,6 +72,20 @@ describe("the OpenAPI document", () => {
     expect(schema.safeParse({ ...session, status: "odd" }).success).toBe(false);
   });
 
+  it("names metadata of a query as the server takes it: a program sends members by their own names", async () => {
+    const { ask, createSession } = await startTestServer();
+    await createSession({ metadata: { repository: "myorg/myrepo" } });
+    await createSession();
+    const { parameters = [] } = Document.parse(document).paths["/sessions"]?.["get"] ?? {};
+    const metadata = parameters.find(({ name }) => name === "metadata");
+    expect(metadata).toMatchObject({ style: "form", explode: true });
+    const schema = z.fromJSONSchema(metadata?.["schema"] as Parameters<typeof z.fromJSONSchema>[0]);
+    expect(schema.safeParse({ repository: "myorg/myrepo" }).success).toBe(false);
+    const example = schema.parse(metadata?.["example"]) as Record<string, string>;
+    const found = await ask(`/sessions?${new URLSearchParams(example)}`);
+    expect(await found.json()).toMatchObject({ total: 1 });
+  });
+
   it("has every status and type of content that the server answers with, and events as they are sent", async () => {
     const { fetch, createSession, server } = await startTestServer();
     const { id } = await createSession();

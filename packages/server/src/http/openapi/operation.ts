@@ -49,14 +49,20 @@ function parametersOf({ params, query }: Route): JsonSchema[] {
     name,
     in: "query",
     required,
-    schema,
-    ...(name === "metadata" && {
-      description: "As `metadata.<key>=<value>`, once for each key; every one must match",
-      style: "form",
-      explode: true,
-    }),
+    ...(name === "metadata" ? metadataIn(schema as JsonSchema) : { schema }),
   }));
   return [...inPath, ...inQuery];
+}
+
+/** OpenAPI sends the members of an object by their own names, without the object's: so the prefix is part of each. */
+function metadataIn({ propertyNames: _, ...schema }: JsonSchema): JsonSchema {
+  return {
+    description: "As `metadata.<key>=<value>`, once for each key; every one must match",
+    style: "form",
+    explode: true,
+    schema: { ...schema, propertyNames: { pattern: "^metadata\\.." } },
+    example: { "metadata.repository": "myorg/myrepo" },
+  };
 }
 
 function membersOf(schema: z.ZodType | undefined): { name: string; schema: unknown; required: boolean }[] {
