@@ -71,7 +71,9 @@ const sessions = {
   }),
   getFile: get("/sessions/{id}/files/{path}", "Reads a file of the workspace", { params: ofFile, media: ["bytes"] }),
   putFile: put("/sessions/{id}/files/{path}", "Writes a file of the workspace", { params: ofFile, body: "bytes" }),
-  deleteFile: del("/sessions/{id}/files/{path}", "Deletes a file of the workspace", { params: ofFile }),
+  deleteFile: del("/sessions/{id}/files/{path}", "Deletes a file of the workspace, or a folder and all that is in it", {
+    params: ofFile,
+  }),
 };
 
 const messages = {

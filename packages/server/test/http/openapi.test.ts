@@ -5,6 +5,8 @@ import { ERROR_CODES, ROUTES, type Route } from "@cognition/contract";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { defaultConfig } from "../../src/config.ts";
+import { createApiKeys } from "../../src/http/auth/api-keys.ts";
 import { openApiDocument } from "../../src/http/openapi/document.ts";
 import { VERSION } from "../../src/version.ts";
 import { readEvents } from "./read-events.ts";
@@ -25,7 +27,13 @@ const Document = z.looseObject({
       }),
     ),
   ),
-  components: z.looseObject({ schemas: z.record(z.string(), z.looseObject({})) }),
+  components: z.looseObject({
+    schemas: z.record(z.string(), z.looseObject({})),
+    securitySchemes: z.record(
+      z.string(),
+      z.looseObject({ scheme: z.string().optional(), name: z.string().optional() }),
+    ),
+  }),
 });
 
 describe("the OpenAPI document", () => {
@@ -84,6 +92,19 @@ describe("the OpenAPI document", () => {
     const example = schema.parse(metadata?.["example"]) as Record<string, string>;
     const found = await ask(`/sessions?${new URLSearchParams(example)}`);
     expect(await found.json()).toMatchObject({ total: 1 });
+  });
+
+  it("tells of each way to say who one is", async () => {
+    const config = defaultConfig();
+    const closed = { ...config, auth: { ...config.auth, mode: "api_key" as const } };
+    const { storage, ask } = await startTestServer({ config: closed });
+    const { key } = await createApiKeys(storage.apiKeys).create({ name: "any", scope: null });
+    const schemes = Object.values(Document.parse(document).components.securitySchemes);
+    const sent = schemes.map(
+      ({ scheme, name }) => [name ?? "Authorization", `${scheme ? "Bearer " : ""}${key}`] as const,
+    );
+    expect(sent.map(([name]) => name)).toEqual(["Authorization", "X-API-Key"]);
+    for (const header of sent) expect((await ask("/sessions", { headers: [[...header]] })).status).toBe(200);
   });
 
   it("has every status and type of content that the server answers with, and events as they are sent", async () => {

@@ -24,11 +24,14 @@ export function openApiDocument(version: string): JsonSchema {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    security: [{}, { bearer: [] }],
+    security: [{}, { bearer: [] }, { api_key: [] }],
     paths,
     components: {
       schemas: components.used(),
-      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key or a signed token" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "An API key or a signed token" },
+        api_key: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same, as a header of its own" },
+      },
     },
   });
 }
