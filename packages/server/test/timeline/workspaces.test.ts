@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -479,8 +480,10 @@ describe("a restore", () => {
     rmSync(join(folder, "sub"), { recursive: true });
     symlinkSync(outside, join(folder, "sub"));
     writeFileSync(join(outside, "a"), "not ours");
-    await expect(moveTo(all, session, first)).rejects.toMatchObject({ code: "file_conflict" });
+    await moveTo(all, session, first);
     expect(readFileSync(join(outside, "a"), "utf8")).toBe("not ours");
+    const kept = readdirSync(folder).find((name) => name.startsWith("sub.local-")) ?? "";
+    expect([readlinkSync(join(folder, kept)), readFileSync(join(folder, "sub/a"), "utf8")]).toEqual([outside, "1"]);
   });
 });
 

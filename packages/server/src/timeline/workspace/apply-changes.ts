@@ -20,7 +20,7 @@ import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
 import { changeInFolders } from "./in-folders.ts";
 import { holdToWrite, whileWritable } from "./locked-folder.ts";
-import { isSameEntry, type PathChange } from "./path-change.ts";
+import { isSameEntry, type PathChange, splitPath } from "./path-change.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 
 /** Takes away what the changes leave out, the deepest first. A folder that still holds something stays. */
@@ -74,24 +74,32 @@ export function setAside(root: string, changes: readonly PathChange[], suffix: s
 
 /** Makes the way free for what is to be written: what is in its place moves beside it, folders that are gone are made anew. */
 export function clearWay(root: string, changes: readonly PathChange[], suffix: string): void {
+  const folders = new Set(changes.map(({ path }) => splitPath(path).folder).filter((folder) => folder !== ""));
   holdRoot(root, (top) => {
     whileWritable(top, () => {
-      for (const { path, after } of changes) clearTo(top, path.split("/"), after?.type === "tree", suffix);
+      for (const folder of folders) clearTo(top, folder.split("/"), suffix);
     });
+  });
+  changeInFolders(root, changes, (folder, name, { after }) => {
+    if (folder) clearPlace(folder, name, { forFolder: after?.type === "tree", suffix });
   });
 }
 
-function clearTo(folder: HeldFolder, names: readonly string[], endsInFolder: boolean, suffix: string): void {
-  const [name = "", ...rest] = names;
-  const path = fsPath(entryPath(folder, name));
-  const isLast = rest.length === 0;
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && found.isDirectory() !== (endsInFolder || !isLast)) {
-    renameSync(path, fsPath(entryPath(folder, `${name}${suffix}`)));
-  }
-  if (isLast) return;
+function clearTo(folder: HeldFolder, [name, ...rest]: readonly string[], suffix: string): void {
+  if (name === undefined) return;
+  clearPlace(folder, name, { forFolder: true, suffix });
   makeFolder(folder, name);
-  holdToWrite(folder, name, (inner) => clearTo(inner, rest, endsInFolder, suffix));
+  holdToWrite(folder, name, (inner) => clearTo(inner, rest, suffix));
+}
+
+function clearPlace(
+  folder: HeldFolder,
+  name: string,
+  { forFolder, suffix }: { forFolder: boolean; suffix: string },
+): void {
+  const path = fsPath(entryPath(folder, name));
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && found.isDirectory() !== forFolder) renameSync(path, fsPath(entryPath(folder, `${name}${suffix}`)));
 }
 
 function makeFolder(folder: HeldFolder, name: string): void {

@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { hashBlob, type TreeEntry } from "@cognition/thread/snapshot-tree";
-import { entryPath, fsPath, type HeldFolder, holdIn, listingPath } from "./held-folder.ts";
+import { entryPath, fsPath, type HeldFolder, holdIn, isGone, listingPath } from "./held-folder.ts";
 import { inFolders } from "./in-folders.ts";
 import { isSameEntry, type PathChange, type PathState } from "./path-change.ts";
 import { isClosedTo, readLink, readRegular } from "./read-entry.ts";
@@ -15,7 +15,8 @@ export function checkChanges(root: string, changes: readonly PathChange[]): Path
   const paths = new Set(changes.map(({ path }) => path));
   inFolders(root, changes, (folder, name, change) => {
     const current = folder && entryAt(folder, name);
-    states.set(change, stateOf(change, current ?? null, folder, name, paths));
+    const barred = !folder && isBarred(root, change.path, paths);
+    states.set(change, barred && change.after ? "other" : stateOf(change, current ?? null, folder, name, paths));
   });
   return changes.map((change) => states.get(change) ?? "other");
 }
@@ -31,6 +32,27 @@ function stateOf(
   if (!isThere(current, before)) return "other";
   const mustGo = before?.type === "tree" && after !== null && after.type !== "tree";
   return mustGo && folder && holdsUnknown(folder, name, path, paths) ? "other" : "before";
+}
+
+/** Whether something that is no folder stands on the way there. What has a change of its own is told at that one. */
+function isBarred(root: string, path: string, paths: ReadonlySet<string>): boolean {
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
+    const above = path.slice(0, end);
+    const stats = lookAtPath(`${root}/${above}`);
+    if (!stats) return false;
+    if (!stats.isDirectory()) return !paths.has(above);
+  }
+  return false;
+}
+
+/** Undefined for what is not there, and for what is in a folder that is closed. */
+function lookAtPath(path: string): Stats | undefined {
+  try {
+    return lstatSync(fsPath(path), { throwIfNoEntry: false });
+  } catch (error) {
+    if (isGone(error) || isClosedTo(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Of a folder only that it is there: its mode is set, not compared, or a umask would look like somebody's change. */

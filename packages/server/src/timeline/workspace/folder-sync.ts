@@ -46,9 +46,8 @@ export function createFolderSync(parts: RunWorkspaceParts, now: () => number): F
 
   async function restore(wanted: Restore, overwrite: boolean): Promise<void> {
     const aside = `.local-${now().toString(36)}`;
-    if (overwrite) return applyRestore(parts, { ...wanted, aside });
-    await setAside(wanted.root, wanted.changes, aside);
-    return applyRestore(parts, wanted);
+    if (!overwrite) await setAside(wanted.root, wanted.changes, aside);
+    return applyRestore(parts, { ...wanted, aside });
   }
 
   /**
