@@ -52,4 +52,32 @@ describe("a rewind that puts a file back where people have", () => {
       elsewhere.remove();
     },
   );
+
+  it("stored a file in its folder's place is refused with that file", async () => {
+    const { talk, src, first, put } = await startEmptied();
+    rmSync(src, { recursive: true });
+    await put("src", "a person's");
+    const refused = await talk.post("/rewind", { checkpoint_id: first });
+    expect(refused).toMatchObject({ status: 409, body: { code: "file_conflict", details: { files: ["src"] } } });
+    expect(talk.file("src")).toBe("a person's");
+    await talk.rewind({ checkpoint_id: first, force: true });
+    expect(talk.file("src/a.txt")).toBe("one");
+  });
+
+  it("stored one in a folder that takes its place now is refused with that one", async () => {
+    const talk = await startTalk();
+    await talk.say(make("src", "one"));
+    const first = (await talk.checkpoints())[0]?.id;
+    await talk.say("Run the command: rm src");
+    await talk.say("Run the command: mkdir src");
+    await put(talk, "src/mine.txt", "a person's");
+    const refused = await talk.post("/rewind", { checkpoint_id: first });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: "file_conflict", details: { files: ["src/mine.txt"] } },
+    });
+    expect(talk.file("src/mine.txt")).toBe("a person's");
+    await talk.rewind({ checkpoint_id: first, force: true });
+    expect(talk.file("src")).toBe("one");
+  });
 });
