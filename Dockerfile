@@ -1,4 +1,5 @@
 # The server and the `cognition` command, without compilers, tests or sources. Build: docker build -t cognition .
+# Run it with --init: Node as the first process of a container never collects what commands of agents leave behind.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.base.json tsconfig.build.json ./

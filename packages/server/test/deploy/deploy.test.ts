@@ -74,6 +74,11 @@ describe("compose.yaml", () => {
     expect(used.map((volume) => volume.split(":")[0]).sort()).toEqual(Object.keys(volumes).sort());
   });
 
+  // Node collects only its own children: what a command of an agent leaves behind would stay defunct for ever.
+  test("has a first process that collects what is left behind", () => {
+    expect(services.server.init).toBe(true);
+  });
+
   test("is reached from this machine only, and the image is the one of this repository", () => {
     expect(services.server.ports).toEqual(["127.0.0.1:8000:8000"]);
     expect(services.server.build).toBe(".");
@@ -89,6 +94,7 @@ describe("deploy/nodes", () => {
     expect(nodes).toEqual(["node-1", "node-2", "node-3"]);
     for (const name of nodes) {
       expect(unknown(Object.keys(services[name].environment))).toEqual([]);
+      expect(services[name].init).toBe(true);
       expect(load(services[name].environment).persistence.uri).toMatch(/@postgres:5432\/cognition$/);
       expect(parseInt(services[name].stop_grace_period, 10) * 1000).toBeGreaterThan(load({}).runs.drain_ms * 2);
     }
@@ -132,6 +138,10 @@ describe("deploy/kubernetes.yaml", () => {
   test("is told of no service by variables, and is given time to hand over its runs", () => {
     expect(spec.enableServiceLinks).toBe(false);
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(load({}).runs.drain_ms * 2);
+  });
+
+  test("has a first process that collects what is left behind", () => {
+    expect(spec.shareProcessNamespace).toBe(true);
   });
 
   test("probes routes that the server has: readiness must not restart a node that drains", () => {
