@@ -2,7 +2,7 @@ import type { LogEvent, SessionEvent } from "@cognition/client";
 import { type ApprovalsView, createApprovalsView } from "./approvals.ts";
 import { button, byId, element } from "./element.ts";
 import { createGoingBack, type GoingBack } from "./going-back.ts";
-import { type HistoryParts, PENDING, showHistory, showNewest } from "./history.ts";
+import { type HistoryParts, showHistory, showNewest } from "./history.ts";
 import { createLogView } from "./log-view.ts";
 import { note, showEvent } from "./show.ts";
 
@@ -28,6 +28,7 @@ export interface Conversation {
 }
 
 interface State extends ConversationParts, HistoryParts {
+  readonly accepted: Map<string, HTMLElement>;
   readonly approvals: ApprovalsView;
   readonly goingBack: GoingBack;
   /** Runs that have begun and not ended. */
@@ -47,7 +48,8 @@ export function openConversation(parts: ConversationParts): Conversation {
     onError,
   );
   const goingBack = createGoingBack({ ...parts, view, onError });
-  const shared = { ...parts, view, onError, approvals, goingBack, working: new Set<string>() };
+  const accepted = new Map<string, HTMLElement>();
+  const shared = { ...parts, view, onError, approvals, goingBack, accepted, working: new Set<string>() };
   let state: State;
   const wake = () => {
     leave = new AbortController();
@@ -71,6 +73,7 @@ export function openConversation(parts: ConversationParts): Conversation {
     close() {
       leave.abort();
       view.clear();
+      byId("div", "pending").replaceChildren();
       approvals.show([]);
       goingBack.settled();
       for (const id of ["earlier", "stop", "undo"]) byId("button", id).hidden = true;
@@ -156,13 +159,20 @@ async function askApprovals(state: State): Promise<void> {
   tellWork(state);
 }
 
+/** One after the other: what waits for a server that is away would otherwise arrive in any order. */
+let sent: Promise<unknown> = Promise.resolve();
+
 async function send(state: State, text: string): Promise<void> {
-  const { client, session_id, view, signal, onError } = state;
-  view.place(PENDING, 0, () => element("div", { className: "bubble user pending" }, text));
+  const { client, session_id, accepted, signal, onError } = state;
+  const pending = element("div", { className: "bubble user pending" }, text);
+  byId("div", "pending").append(pending);
+  const submitted = sent.then(() => client.submitMessage(session_id, text));
+  sent = submitted.catch(() => {}); // told below
   try {
-    const { id } = await client.submitMessage(session_id, text);
+    const { id } = await submitted;
+    accepted.set(id, pending);
     if (!signal.aborted) await showNewest(state, id).catch(onError); // sent it is
   } finally {
-    view.remove(PENDING);
+    pending.remove();
   }
 }

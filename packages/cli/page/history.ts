@@ -12,11 +12,11 @@ export interface HistoryParts {
   readonly goingBack: GoingBack;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
+  /** What was typed here and has been accepted, by its run: it stands apart until it is read as it is stored. */
+  readonly accepted: ReadonlyMap<string, HTMLElement>;
 }
 
 const PAGE = 100;
-/** What was typed here and is not stored yet. */
-export const PENDING = "pending";
 
 /**
  * The newest messages as they are stored; those that are there already are written anew. Of a run whose events are yet to come
@@ -50,9 +50,9 @@ function offerEarlier(parts: HistoryParts, cursor: string | undefined): void {
   };
 }
 
-function showAll({ view, goingBack }: HistoryParts, newestFirst: readonly Message[]): void {
-  if (newestFirst.some(({ role }) => role === "user")) view.remove(PENDING);
+function showAll({ view, goingBack, accepted }: HistoryParts, newestFirst: readonly Message[]): void {
   for (const message of newestFirst.toReversed()) {
+    accepted.get(message.run_id ?? "")?.remove();
     showMessage(view, message);
     goingBack.offer(message);
   }

@@ -9,7 +9,7 @@ const TITLE = 80;
 let client = openClient();
 let conversation: Conversation | undefined;
 const text = byId("textarea", "text");
-const goToEnd = stayAtEnd(byId("section", "scroll"), byId("div", "log"));
+const goToEnd = stayAtEnd(byId("section", "scroll"));
 
 function say(words: string): void {
   byId("p", "state").textContent = words;
@@ -89,7 +89,7 @@ byId("form", "composer").onsubmit = async (submitted) => {
     goToEnd();
     await conversation?.send(message);
   } catch (error) {
-    text.value ||= message; // nothing of what somebody wrote is lost
+    text.value += text.value === "" ? message : `\n${message}`; // nothing of what somebody wrote is lost
     onError(error);
   }
 };

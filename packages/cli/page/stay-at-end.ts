@@ -5,7 +5,7 @@ const NEAR = 40;
  * Whoever is at the end stays there, whatever comes and however the room for it changes; whoever reads further up is not
  * moved. What is returned goes to the end.
  */
-export function stayAtEnd(scroll: HTMLElement, content: HTMLElement): () => void {
+export function stayAtEnd(scroll: HTMLElement): () => void {
   let isAtEnd = true;
   let end = 0;
   const endNow = () => scroll.scrollHeight - scroll.clientHeight;
@@ -18,7 +18,7 @@ export function stayAtEnd(scroll: HTMLElement, content: HTMLElement): () => void
     isAtEnd = scroll.scrollTop > Math.min(end, endNow()) - NEAR;
   };
   const changes = { childList: true, subtree: true, characterData: true, attributeFilter: ["aria-busy"] };
-  new MutationObserver(settle).observe(content, changes);
+  new MutationObserver(settle).observe(scroll, changes);
   new ResizeObserver(settle).observe(scroll);
   return () => {
     isAtEnd = true;

@@ -172,6 +172,48 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     expect(await texts(".assistant")).toHaveLength(2);
   });
 
+  test("what is sent while the server is away is all seen, and arrives in the order in which it was written", async () => {
+    await serve();
+    await begin();
+    await send("say zero");
+    await answered();
+    const refused: (string | null)[] = [];
+    await page.route("**/messages", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      refused.push(route.request().postData());
+      await route.abort();
+    });
+    await send("say one");
+    // After this the next attempt takes longer than two of a later message.
+    await expect.poll(() => refused.length, WITHIN).toBe(3);
+    await send("say two");
+    await send("say three");
+    expect(await texts(".pending")).toEqual(["say one", "say two", "say three"]);
+    await page.unroute("**/messages");
+    await expect.poll(() => texts(".note"), WITHIN).toHaveLength(4);
+    await state("");
+    const said = (await stored()).filter(({ role }) => role === "user").map(({ content }) => content);
+    expect(said.toReversed()).toEqual(["say zero", "say one", "say two", "say three"]);
+    expect(await texts(".user")).toEqual(said.toReversed());
+    expect(await texts(".pending")).toEqual([]);
+  });
+
+  test("of several messages that are refused each is there to be sent again", async () => {
+    await serve();
+    await begin("careful");
+    await send("Run the command: ls");
+    await state("waiting for you");
+    const held = Promise.withResolvers<void>();
+    await page.route("**/messages", (route) => held.promise.then(() => route.continue()));
+    await send("say one");
+    await send("say two");
+    held.resolve();
+    await expect.poll(() => page.inputValue("#text"), WITHIN).toBe("say one\nsay two");
+    await page.click("#approvals button.main");
+    await answered();
+    expect(await texts(".user")).toEqual(["Run the command: ls"]);
+  });
+
   test("asks for what needs a person, with all of it, also after a reload; and takes each answer", async () => {
     await serve();
     await begin("careful");
