@@ -1,5 +1,5 @@
 import { NUMBER, numbersIn, readList } from "./coerce-value.ts";
-import { CLOSING, dropEnd, literal, mask, OPENING, unquote } from "./phrase.ts";
+import { CLOSING, dropEnd, fencedPart, literal, mask, OPENING, unquote } from "./phrase.ts";
 
 /** Stands for the path while its sentence is read: one sign that no rule about words can cut through. */
 export const PLACE = "\uE002";
@@ -62,6 +62,9 @@ export function hidePlace(said: string, path: string): string {
 }
 
 function findClean(instruction: string, afterPlace: string): string | undefined {
+  // Whatever is said around it: "write the following to a.sql", "save this code as a.py".
+  const fenced = fencedPart(instruction);
+  if (fenced !== undefined) return fenced;
   const lines = findLines(afterPlace);
   if (lines !== undefined) return lines;
   const found = findContent(instruction, afterPlace);

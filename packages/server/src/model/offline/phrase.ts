@@ -45,6 +45,16 @@ export function mask(text: string): Masked {
   return { text: masked, reveal };
 }
 
+/** What stands between fences, where a text has just one such part. */
+export function fencedPart(text: string): string | undefined {
+  const [fenced, ...others] = FENCES.flatMap((fence) => text.match(fence) ?? []);
+  return fenced === undefined || others.length > 0 ? undefined : unquote(fenced);
+}
+
+export function isFenced(part: string): boolean {
+  return /^(?:```|""")/.test(part);
+}
+
 /** The quoted parts in their order, without their quotes. */
 export function quotedParts(text: string): string[] {
   const { text: masked, reveal } = mask(text);

@@ -1,11 +1,12 @@
 import { STARTS_PROGRAM } from "./intent/command-intent.ts";
-import { mask, POLITE } from "./phrase.ts";
+import { isFenced, mask, POLITE, QUOTED } from "./phrase.ts";
 import { findPath, inFolder } from "./workspace-path.ts";
 
 /** What an order begins with, as a pattern. */
 export const IMPERATIVE =
   "list|read|show|open|print|display|create|make|write|save|put|add|append|insert|edit|change|replace|rename|move|copy|delete|remove|run|execute|use|call|invoke|search|find|grep|look|delegate|ask|tell|plan|count|say|repeat|remember|recall|forget|summari[sz]e|fetch|get|check|answer|reply";
-const PATH = "(?:the\\s+)?(?:file\\s+)?[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}(?![\\p{L}\\p{N}_/@])";
+const PATH =
+  "(?:the\\s+|an?\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}(?![\\p{L}\\p{N}_/@])";
 
 /**
  * Where one instruction may end and the next begin. Whether it does is decided by whether the next one makes sense.
@@ -15,7 +16,7 @@ type Kind = "ordered" | "sentence" | "line" | "soft";
 const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
   [
     "ordered",
-    /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|secondly|thirdly|lastly|(?<=[.,;!]\s+(?:and\s+)?)(?:second|third|last)(?=[,:]))\b[,:]?\s+/gi,
+    /[.,;!]?\s+(?:and\s+)?(?:then|after that|after which|afterwards|and finally|finally|next|secondly|thirdly|lastly|(?<=[.,;!\uE001]\s+(?:and\s+)?)(?:second|third|last)(?=[,:]))\b[,:]?\s+/gi,
   ],
   ["sentence", /(?<=[.!?])\s+(?=\p{Lu})/gu],
   ["sentence", new RegExp(`(?<=[.!?])\\s+(?=${POLITE}(?:${IMPERATIVE})\\b)`, "g")],
@@ -41,6 +42,7 @@ const COMMAND =
   /\b(?:commands?|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
 /** "Run the following commands:" goes on in a list. */
 const LISTED_COMMANDS = /\bcommands\b[^:\n]*:\s*(?:$|\n\s*(?:\d+[.)]|[-*•])\s)/i;
+const ENDS_IN_FENCE = /:\s*\n\s*(?:```(?:(?!```)[\s\S])*```|"""(?:(?!""")[\s\S])*""")$/;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
 /** "Make a todo list and work it off" means its own list, whatever came before. */
@@ -68,7 +70,7 @@ export interface Reader {
 /** Cuts a request into instructions, in order. A part that says nothing of its own belongs to the one before it. */
 export function splitInstructions(request: string, reader: Reader): string[] {
   const { text, reveal } = mask(request);
-  const boundaries = boundariesIn(text);
+  const boundaries = boundariesIn(text, reveal);
   const parts: string[] = [];
   const spellOut = (from: number, to: number, before: readonly string[]) =>
     withVerb(text.slice(from, to).trim(), withReferent(reveal(text.slice(from, to)).trim(), before), before, reader);
@@ -97,8 +99,8 @@ export function splitInstructions(request: string, reader: Reader): string[] {
 
 function mayEnd(before: string, kind: Kind, reader: Reader): boolean {
   if (LISTED_COMMANDS.test(before)) return kind === "ordered";
-  // What follows a colon at a line's end is its content, however much it reads like instructions.
-  if (before === "" || /:\s*(?:\n|$)/.test(before)) return false;
+  // What follows a colon at a line's end is its content, however much it reads like instructions; a fence ends it.
+  if (before === "" || (/:\s*(?:\n|$)/.test(before) && !ENDS_IN_FENCE.test(before))) return false;
   if (COMMAND.test(before)) return kind === "ordered" || kind === "sentence";
   return kind !== "soft" || !reader.reachesOver(before);
 }
@@ -111,10 +113,10 @@ interface Boundary {
   readonly strong: boolean;
 }
 
-function boundariesIn(text: string): Boundary[] {
+function boundariesIn(text: string, reveal: (part: string) => string): Boundary[] {
   const all = BOUNDARIES.flatMap(([kind, pattern]) =>
     [...text.matchAll(pattern)]
-      .filter((match) => isBoundary(match, text))
+      .filter((match) => isBoundary(match, text) && !isBeforeFence(match, text, reveal))
       .map((match) => ({
         at: match.index,
         end: match.index + match[0].length,
@@ -131,6 +133,12 @@ function boundariesIn(text: string): Boundary[] {
 function isBoundary(match: RegExpExecArray, text: string): boolean {
   const number = /^ *(\d+)[.)]/.exec(match[0])?.[1];
   return number === undefined || isListItem(Number(number), text.slice(0, match.index));
+}
+
+/** What stands in a fence belongs to what was said before it. */
+function isBeforeFence(match: RegExpExecArray, text: string, reveal: (part: string) => string): boolean {
+  const hidden = new RegExp(`^${QUOTED}`).exec(text.slice(match.index + match[0].length))?.[0];
+  return hidden !== undefined && isFenced(reveal(hidden));
 }
 
 /** "1. list the files 2. read a.txt" goes on with its number; "create a.txt with content 1. Then …" ends with one. */
