@@ -4,6 +4,10 @@ import { findPath } from "./workspace-path.ts";
 
 const NAME = "[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}";
 const WITH_NAME = new RegExp(`\\bwith\\s+(?:the\\s+)?(?:file\\s?)?name\\s+(?=${NAME})`, "iu");
+const RENAMED = new RegExp(
+  `\\bchange\\s+the\\s+(?:file\\s*)?name\\s+of\\s+(?:the\\s+file\\s+)?(${NAME})\\s+to\\s+(${NAME})(?=[.!]?$)`,
+  "iu",
+);
 const IN_BRACKETS = /\((containing|with|saying)\s+([^()]*)\)/gi;
 const LISTED = new RegExp(
   `\\b(files)\\s*:\\s*(?=${NAME}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)${NAME})*[.!]?$)`,
@@ -38,6 +42,7 @@ function ordered(instruction: string): string {
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
   return ordered(instruction)
+    .replace(RENAMED, "rename $1 to $2")
     .replace(WITH_NAME, "named ")
     .replace(IN_BRACKETS, "$1 $2")
     .replace(LISTED, "$1 named ")

@@ -20,6 +20,7 @@ import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.t
 import { readAllFilesIntent } from "./intent/read-all-files-intent.ts";
 import { readFileIntent } from "./intent/read-file-intent.ts";
 import { searchFilesIntent } from "./intent/search-files-intent.ts";
+import { setValueIntent } from "./intent/set-value-intent.ts";
 import { thingToolIntent } from "./intent/thing-tool-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { transferIntent } from "./intent/transfer-intent.ts";
@@ -54,6 +55,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: transferIntent, acts: true },
   { intent: editLinesIntent, carries: true, acts: true },
   { intent: eachFile(addToFileIntent), carries: true, acts: true },
+  { intent: setValueIntent, acts: true },
   { intent: eachFile(editFileIntent), carries: true, acts: true },
   { intent: eachFile(deleteFileIntent), acts: true },
   { intent: eachFile(writeFileIntent), carries: true, acts: true },
