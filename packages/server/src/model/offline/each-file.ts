@@ -36,6 +36,20 @@ function spellOut(instruction: string): string[] {
   if (hidden.some((part) => !/\.[A-Za-z]\w{0,9}.$/.test(reveal(part)))) return [instruction];
   if (!list || CONTENT.test(shown.slice(0, list.index))) return [instruction];
   const after = shown.slice(list.index + list[0].length).replace(/^\s*,?\s*(?:each|both|all)\b/i, "");
-  const names = list[0].split(/\s*,\s*(?:and\s+)?|\s+and\s+/);
-  return names.map((name) => reveal(`${shown.slice(0, list.index)}${name}${after}`));
+  const names = list[0].split(SEPARATOR);
+  const contents = pairedWith(names.length, shown.slice(list.index + list[0].length));
+  return names.map((name, at) => reveal(`${shown.slice(0, list.index)}${name}${contents?.[at] ?? after}`));
+}
+
+const SEPARATOR = /\s*,\s*(?:and\s+)?|\s+and\s+/;
+const RESPECTIVELY = /,?\s+(?:respectively|in (?:this|that) order)(?=[.!]?$)/i;
+const HELD =
+  /^(\s*,?\s*(?:that\s+(?:contain|say|hold)|containing|with(?:\s+(?:the\s+)?(?:contents?|texts?|words?|lines?))?|saying)\s+)([\s\S]+?)[.!]?$/i;
+
+/** "with 'foo' and 'bar' respectively", "containing 1, 2 and 3": one for each of the files. Two words may be one content. */
+function pairedWith(count: number, after: string): string[] | undefined {
+  const [, word = "", said = ""] = HELD.exec(after.replace(RESPECTIVELY, "")) ?? [];
+  const items = said.split(SEPARATOR);
+  const isPaired = RESPECTIVELY.test(after) || count > 2 || items.every((item) => new RegExp(`^${QUOTED}$`).test(item));
+  return isPaired && count > 1 && items.length === count ? items.map((item) => `${word}${item}`) : undefined;
 }

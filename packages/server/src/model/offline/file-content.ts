@@ -15,7 +15,7 @@ const INTO = new RegExp(
 const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
 const COLON = /(:\s*\n?[\s\S]+)$/;
 const TEXT =
-  "(?:words?|numbers?|text|lines?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
+  "(?:words?|numbers?|text|lines?|rows?|records?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
 const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:says|reads))";
 /** "a line saying", "the word": how a text is spoken of before it is given. */
 const SPOKEN_OF = new RegExp(
@@ -61,7 +61,19 @@ export function hidePlace(said: string, path: string): string {
   return said.replace(spelled, PLACE);
 }
 
+/** "… on separate lines", "…, one per line": how a list is to be written. */
+const APART =
+  /,?\s+(?:all\s+|each\s+(?:one\s+)?|every one\s+)?(?:(?:on|in)\s+(?:(?:its|their|a)\s+)?(?:(?:separate|different|individual|own|new)\s+)+lines?|one\s+(?:\w+\s+)?(?:per|on each|for each|in each|to a)\s+line)(?=\s*[.!]?$|,?\s+(?:to|into|in)\s)/i;
+
 function findClean(instruction: string, afterPlace: string): string | undefined {
+  const { text, reveal } = mask(instruction);
+  if (!APART.test(text)) return findWhole(instruction, afterPlace);
+  const after = mask(afterPlace);
+  const list = findWhole(reveal(text.replace(APART, "")), after.reveal(after.text.replace(APART, "")));
+  return list && readList(list).join("\n");
+}
+
+function findWhole(instruction: string, afterPlace: string): string | undefined {
   // Whatever is said around it: "write the following to a.sql", "save this code as a.py".
   const fenced = fencedPart(instruction);
   if (fenced !== undefined) return fenced;

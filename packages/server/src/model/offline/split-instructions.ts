@@ -53,6 +53,7 @@ const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|
 const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
 /** The name in it is that of the other place: "copy it to b.txt". */
 const MOVE_IT = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\s+(?:it|that file|the file|this file)\\s`, "i");
+const RENAMES = new RegExp(`^${POLITE}(?:rename|move)\\b`, "i");
 const IN_IT = /\s+(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
@@ -148,6 +149,13 @@ function isListItem(number: number, before: string): boolean {
   return previous.some(({ index }) => isListItem(number - 1, before.slice(0, index)));
 }
 
+/** Which file "it" is after an instruction: what was renamed is there under its new name only. */
+function pathAfter(instruction: string): string | undefined {
+  const path = findPath(instruction);
+  if (path === undefined || !RENAMES.test(instruction)) return path;
+  return findPath(instruction.replace(path, " ")) ?? path;
+}
+
 /** "read it back" after "create a.txt" means a.txt. */
 export function withReferent(part: string, before: readonly string[]): string {
   const last = before.at(-1) ?? "";
@@ -156,7 +164,7 @@ export function withReferent(part: string, before: readonly string[]): string {
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
   if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);
   if ((findPath(part) !== undefined && !MOVE_IT.test(part)) || !PRONOUN.test(part)) return part;
-  const path = before.map(findPath).findLast((found) => found !== undefined);
+  const path = before.map(pathAfter).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);
 }
 

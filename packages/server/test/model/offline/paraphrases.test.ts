@@ -485,7 +485,7 @@ describe("a file holds what was said, whole, and nothing that was said about it"
       "Replace alpha with omega in a.txt and beta with psi",
       [edit("/a.txt", "alpha", "omega"), edit("/a.txt", "beta", "psi")],
     ],
-    ["Move notes.txt into the docs folder", [["execute", { command: "mv notes.txt docs" }]]],
+    ["Move notes.txt into the docs folder", [["execute", { command: "mv notes.txt docs/" }]]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 
   test.each([

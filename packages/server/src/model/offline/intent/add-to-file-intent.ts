@@ -9,6 +9,7 @@ import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { ToolResult, Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
+const BLANK = /^(?:an?|one)\s+(?:new\s+)?(?:blank|empty)\s+line$/i;
 const NEW_FILE = /\b(?:add|insert)\s+(?:an?\s+|the\s+)?(?:new\s+|empty\s+)*(?:text\s+)?file\b/i;
 const PUT = new RegExp(`^\\s*${POLITE}(?:put|write|place|type)\\b`, "i");
 const ANOTHER =
@@ -52,6 +53,7 @@ export const addToFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   const addition = path === undefined ? undefined : readAddition(placeLast(instruction, path), path);
   if (path === undefined || !addition) return undefined;
+  if (BLANK.test(addition.text)) return add(path, { ...addition, text: "" }, turn);
   if (addition.text === "" || isMadeUp(addition.text, instruction))
     return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
   return add(path, addition, turn);

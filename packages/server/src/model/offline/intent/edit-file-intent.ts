@@ -1,9 +1,10 @@
-import { type Change, editFile, readFile } from "../file-tools.ts";
+import { type Change, editFile, readFile, writeFile } from "../file-tools.ts";
 import { dropEnd, literal, mask, unquote } from "../phrase.ts";
 import { changeLines, readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { ToolResult, Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
+import { MAX_LINES } from "./add-to-file-intent.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:replace|substitute|swap)\s+(?:all\s+|every\s+|each\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+|words?\s+|text\s+|string\s+)*([\s\S]+?)\s+(?:with|by|for)\s+(?:the\s+)?(?:word\s+|text\s+)?([\s\S]+)$/i,
@@ -18,6 +19,9 @@ const OTHERS = /^(?:\w+\s+)?files?\b|\b(?:apart|aside|except|but)\b/i;
 /** What stands before the path in "remove the line hello from notes.txt". */
 const REMOVAL =
   /\b(?:remove|delete|erase|cut|take)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?<line>line\s+|(?=(?:first|last)\s+line\b))(?:saying\s+|containing\s+|with\s+)?|(?:occurrences?\s+of\s+|words?\s+|text\s+)*)(?<text>\S[\s\S]*?)\s+(?:from|out of|in|of)\s+(?:the\s+)?(?:file\s+)?["'`]?$/i;
+/** "remove all lines containing TODO" */
+const LINES_WITH =
+  /^\s*(?:please\s+)?(?:remove|delete|erase|cut|drop)\s+(?:(?:all|every|each|any|of|the)\s+)*(?:lines|(?<=\b(?:every|each|any)\s+)line)\s+(?:that\s+|which\s+)?(?:contain(?:ing|s)?|with|mention(?:ing|s)?|includ(?:ing|es?)|ha(?:ve|s|ving)|(?<starts>start(?:ing|s)?|begin(?:ning|s)?)\s+with|(?<ends>end(?:ing|s)?)\s+(?:with|in))\s+(?:the\s+(?:word|text|string|phrase)\s+|an?\s+(?=#|\uE000))?(\S[\s\S]*)$/i;
 const EVERYWHERE = /\b(?:all|every|each|everywhere|throughout)\b/i;
 
 /** "in all files" */
@@ -28,6 +32,8 @@ export const editFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   if (ANYWHERE.test(mask(instruction).text)) return say("I changed nothing: I edit one file at a time. Name it.");
   if (path === undefined) return undefined;
+  const lines = readLinesWith(instruction, path);
+  if (lines) return removeLines(path, lines, turn);
   const removal = readRemoval(instruction, path);
   if (removal && (WHOLE.test(removal.text) || OTHERS.test(removal.text))) return undefined;
   if (removal?.isLine) return removeLine(path, removal.text, turn);
@@ -78,6 +84,35 @@ function readRemoval(instruction: string, path: string): { text: string; isLine:
   // Files of a folder are no text of it.
   const found = path.endsWith("/") ? undefined : REMOVAL.exec(text)?.groups;
   return found?.["text"] ? { text: unquote(reveal(found["text"])), isLine: found["line"] !== undefined } : undefined;
+}
+
+type IsGone = (line: string) => boolean;
+
+function readLinesWith(instruction: string, path: string): IsGone | undefined {
+  const { text, reveal } = mask(withoutPlace(dropEnd(instruction), path));
+  const found = LINES_WITH.exec(text);
+  if (!found) return undefined;
+  const words = unquote(reveal(found.at(-1) ?? ""));
+  if (found.groups?.["starts"]) return (line) => line.startsWith(words);
+  return found.groups?.["ends"] ? (line) => line.endsWith(words) : (line) => line.includes(words);
+}
+
+function removeLines(path: string, isGone: IsGone, turn: Turn): readonly Step[] {
+  const remove = (result: ToolResult): readonly Step[] => {
+    const shown = readShown(result);
+    const lines = shown.type === "text" ? shown.text.split("\n") : [];
+    const gone = lines.flatMap((line, at) => (isGone(line) ? [at] : []));
+    if (gone.length === 0) return say(`I left ${path} as it is: I found no such line in it.`);
+    const kept = lines.filter((line) => !isGone(line)).join("\n");
+    const [first = 0, last = 0] = [gone[0], gone.at(-1)];
+    const between = lines.slice(first, last + 1).filter((line) => !isGone(line));
+    // A file of nothing else is left empty; no edit can tell its only line by what is beside it.
+    return kept === ""
+      ? (writeFile(path, "", turn) ?? cannotEdit(path))
+      : (editFile(path, changeLines(lines.join("\n"), first, last - first + 1, between), turn) ?? cannotEdit(path));
+  };
+  const read = readFile(path, turn, MAX_LINES);
+  return read ? [...read, ...followUp(remove)] : cannotEdit(path);
 }
 
 /** A line goes with its end, for which the one beside it must be known. */
