@@ -110,7 +110,7 @@ function stepsOf(turn: Turn): readonly Step[] {
   const rest = todoIntent(turn.request, turn) ?? instructionSteps(inOrder(turn.request), turn);
   // "Use your greeting skill" asks for no more than the skill itself.
   const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
-  return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn.results);
+  return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn);
 }
 
 /** Asked first of the whole request, whose other sentences may be the items; then of each instruction. */

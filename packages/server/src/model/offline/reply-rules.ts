@@ -1,3 +1,4 @@
+import { numbersIn } from "./coerce-value.ts";
 import { mask, unquote } from "./phrase.ts";
 import { asksForShape, shape } from "./reply-shape.ts";
 import { IMPERATIVE } from "./split-instructions.ts";
@@ -50,7 +51,7 @@ const MAX_SOURCE = 30_000;
 export function applyReplyRules(text: string, { system, earlier, request }: Turn): string {
   // What was said later wins; a wish in the present message is one for this reply too.
   const sources = [request, ...[...earlier].reverse(), system]
-    .map((source) => source.slice(0, MAX_SOURCE))
+    .map((source) => plainRule(source.slice(0, MAX_SOURCE)))
     .filter((source) => HINTS.every((hint) => hint.test(source)) || asksForShape(source));
   const find = (forms: readonly RegExp[]) =>
     sources.map((source) => readRule(source, forms)).find((value) => value !== undefined);
@@ -62,11 +63,12 @@ export function applyReplyRules(text: string, { system, earlier, request }: Turn
   const opened =
     start === undefined || cased.startsWith(start) ? cased : `${start}${/[\s]$/.test(start) ? "" : " "}${cased}`;
   if (end === undefined || opened.endsWith(end)) return opened;
-  return /^[.?!]$/.test(end) ? `${opened.replace(/[.!?]$/, "")}${end}` : `${opened} ${end}`;
+  return /^[.?!]+$/.test(end) ? `${opened.replace(/[.!?]$/, "")}${end}` : `${opened} ${end}`;
 }
 
 /** "From now on end your replies with ARR" asks for nothing else. */
-export function isReplyRule(instruction: string): boolean {
+export function isReplyRule(said: string): boolean {
+  const instruction = plainRule(said);
   if (!/\b(?:from now on|always|every|each|all (?:your|of your)|whenever)\b/i.test(instruction)) return false;
   const isTold = [STARTS, ENDS, ONLY].some((forms) => readRule(instruction, forms) !== undefined);
   return isTold || UPPER.test(instruction) || LOWER.test(instruction) || asksForShape(instruction);
@@ -87,18 +89,44 @@ function readRule(source: string, forms: readonly RegExp[]): string | undefined 
   return undefined;
 }
 
+/** "Add -- Bot to the end of every reply" says the same as "end every reply with -- Bot". */
+const PUT_AT = new RegExp(
+  `\\b(?:add|put|append|prepend|place|include|write)\\s+(\\S[^.\\n]{0,80}?)\\s+(?:at|to|on|in)\\s+the\\s+(?:very\\s+)?(?:(end|bottom)|start|beginning|front|top)\\s+of\\s+(${REPLIES})`,
+  "gi",
+);
+const SPELLED =
+  /(?<=\bwith\s+)((?:the\s+)?(?:words?|phrase|text)\s+\S+(?:\s+\S+){0,3}?)\s+in\s+(?:all\s+)?(?:upper[\s-]?case|capitals|capital letters|caps|lower[\s-]?case)\b/gi;
+
+/** In the words that the forms know. How a word is to be written that is written so already says nothing more. */
+function plainRule(source: string): string {
+  return source
+    .replace(
+      PUT_AT,
+      (_, what: string, end: string | undefined, replies: string) => `${end ? "end" : "start"} ${replies} with ${what}`,
+    )
+    .replace(SPELLED, "$1");
+}
+
 const NEGATED = /\b(?:do not|don['’]t|never|not)\s+(?:ever\s+|always\s+)?$/i;
 /** What a sign is called. */
 const SIGNS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:a|one)\s+question mark$/i, "?"],
-  [/^(?:an|one)\s+exclamation (?:mark|point)$/i, "!"],
-  [/^a\s+(?:full stop|period)$/i, "."],
+  [/^question marks?$/i, "?"],
+  [/^exclamation (?:mark|point)s?$/i, "!"],
+  [/^(?:full stops?|periods?)$/i, "."],
 ];
+
+/** "a question mark", "three exclamation marks" */
+function readSigns(words: string): string | undefined {
+  const [, count = "", name = ""] = /^(\S+)\s+(.+)$/.exec(words) ?? [];
+  const sign = SIGNS.find(([said]) => said.test(name))?.[1];
+  return sign?.repeat(/^an?$/i.test(count) ? 1 : (numbersIn(count)[0] ?? 1));
+}
+
 /** Words that stand for something else, which is not known here. */
 const DESCRIBED =
   /^(?:the|my|your)\s+(?:user['’]s\s+)?(?:own\s+)?name(?:\s+of\b.*)?$|^(?:JSON|YAML|Markdown|XML|code)$/i;
 const NEXT = new RegExp(
-  `\\n|\\.\\s|\\.$|[,;]\\s|\\s+and\\s+(?:${IMPERATIVE}|end|finish|close|start|begin|always|never|then)\\b`,
+  `\\n|\\.\\s|\\.$|[,;]\\s|\\s+and\\s+(?:${IMPERATIVE}|end|finish|close|start|begin|always|never|then|must|should|may|do|don['’]?t|avoid|sign|be|keep)\\b`,
   "i",
 );
 
@@ -110,5 +138,5 @@ function readValue(after: string, reveal: (part: string) => string): string | un
   const hidden = /^\s*\uE000\d+\uE001/.exec(plain);
   const words = hidden?.[0] ?? plain.split(NEXT)[0] ?? "";
   if (DESCRIBED.test(words.trim())) return undefined;
-  return SIGNS.find(([said]) => said.test(words.trim()))?.[1] ?? (unquote(reveal(words)) || undefined);
+  return readSigns(words.trim()) ?? (unquote(reveal(words)) || undefined);
 }

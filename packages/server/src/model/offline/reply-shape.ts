@@ -6,13 +6,18 @@ const WORDS = [
     `\\b(at most|no more than|(?:a )?max(?:imum)?(?: of)?|up to|not more than|under|fewer than|less than|below)\\s+(${NUMBER})\\s+words?\\b`,
     "i",
   ),
+  new RegExp(
+    `()\\b(?:in|with|using)\\s+(?:exactly\\s+|only\\s+|just\\s+)?(?:a\\s+)?(${NUMBER}|single)\\s+words?(?!\\s*[:"'\uE000]|\\s+[\\p{L}\\p{N}"']+\\s*[.!]?$)`,
+    "iu",
+  ),
+  /()\b(one)[- ]word\s+(?:answers?|repl(?:y|ies)|responses?)\b/i,
   new RegExp(`()\\b(${NUMBER})\\s+words?\\s+(?:or (?:less|fewer)|at (?:the )?most|max(?:imum)?)\\b`, "i"),
 ];
-const OF_REPLIES = /\b(?:answer|repl(?:y|ies)|respon[ds]e?s?|use|keep|speak|write|talk|say|be brief)\b/i;
+const OF_REPLIES = /\b(?:answers?|repl(?:y|ies)|respon[ds]e?s?|use|keep|speak|write|talk|say|be brief)\b/i;
 const JSON_ONLY =
   /\b(?:answer|reply|respond|output|write|speak)\b[^.\n]{0,40}\b(?:in|with|as)\s+(?:valid\s+|plain\s+|a\s+)?JSON\b/i;
 const UNSAID =
-  /\b(?:never|do not|don['’]t)\s+(?:ever\s+)?(?:use|say|write|mention|utter)\s+the\s+(?:word|phrase|term)s?\s+(\uE000\d+\uE001|[\p{L}\p{N}'-]+)/iu;
+  /\b(?:never|(?:do|must|may|should|can)\s*(?:not|n['’]t))\s+(?:ever\s+)?(?:use|say|write|mention|utter|contain|include)\s+the\s+(?:word|phrase|term)s?\s+(\uE000\d+\uE001|[\p{L}\p{N}'-]+)/iu;
 const NAME = "(\\uE000\\d+\\uE001|\\p{Lu}[\\p{L}'-]*(?:\\s\\p{Lu}[\\p{L}'-]*)*)";
 /** A name is told by its capital, so that case counts. */
 const CALL_ME = new RegExp(
@@ -64,7 +69,7 @@ function mostWords(source: string): number | undefined {
     .find((part) => WORDS.some((form) => form.test(part)) && OF_REPLIES.test(part));
   const [, bound = "", said = ""] =
     WORDS.map((form) => form.exec(sentence ?? "")).find((found) => found !== null) ?? [];
-  const [count] = numbersIn(said);
+  const [count] = /^single$/i.test(said) ? [1] : numbersIn(said);
   if (count === undefined || count < 1) return undefined;
   return /under|fewer|less|below/i.test(bound) ? count - 1 : count;
 }

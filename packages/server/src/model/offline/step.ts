@@ -1,4 +1,5 @@
 import type { OfflineTool } from "./offline-tool.ts";
+import { ruledOutBy } from "./ruled-out.ts";
 import type { ToolResult, Turn } from "./turn.ts";
 
 /** One thing to do for a request: call a tool, go on from what the call before gave, or say something in the final reply. */
@@ -23,24 +24,51 @@ export function say(text: string): Step[] {
   return [{ type: "say", text }];
 }
 
-/** The steps as far as the results show them: what follows a call that has not returned yet is left open. */
-export function settle(steps: readonly Step[], results: readonly ToolResult[]): readonly Step[] {
+/**
+ * The steps as far as the results show them: what follows a call that has not returned yet is left open. What was ruled
+ * out is said to be, and what was to go on from it is left as well.
+ */
+export function settle(steps: readonly Step[], turn: Turn): readonly Step[] {
   const settled: Step[] = [];
-  const open = [...steps];
+  const open = allowed(steps, turn);
   let calls = 0;
   for (let step = open.shift(); step; step = open.shift()) {
-    if (step.type !== "follow") {
+    if (step.type === "follow") {
+      const next = goOn(step, calls, turn);
+      if (!next) break;
+      open.unshift(...allowed(next, turn));
+    } else {
       settled.push(step);
       if (step.type === "call") calls++;
-      continue;
     }
-    if (calls === 0) {
-      settled.push(...say("I can't think up what that is: nothing was done before it."));
-      continue;
-    }
-    const previous = results[calls - 1];
-    if (!previous) break;
-    open.unshift(...step.up(previous));
   }
   return settled;
+}
+
+function allowed(steps: readonly Step[], turn: Turn): Step[] {
+  let isRefused = false;
+  return steps.flatMap((step) => {
+    if (step.type === "follow" && isRefused) return [];
+    const refusal = step.type === "call" ? refuse(step, turn) : undefined;
+    isRefused = refusal !== undefined;
+    return [refusal ?? step];
+  });
+}
+
+/** Undefined: it is not known yet. */
+function goOn(
+  { up }: Extract<Step, { type: "follow" }>,
+  calls: number,
+  { results }: Turn,
+): readonly Step[] | undefined {
+  if (calls === 0) return say("I can't think up what that is: nothing was done before it.");
+  const previous = results[calls - 1];
+  return previous && up(previous);
+}
+
+function refuse(call: Extract<Step, { type: "call" }>, turn: Turn): Step | undefined {
+  const rule = ruledOutBy(call, turn);
+  return rule === undefined
+    ? undefined
+    : { type: "say", text: `I did not use ${call.tool}, since I was told: ${rule}` };
 }

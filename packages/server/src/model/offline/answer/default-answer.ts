@@ -1,6 +1,7 @@
 import { listTools } from "../intent/named-tool-intent.ts";
 import type { Turn } from "../turn.ts";
 import { listExamples } from "./examples.ts";
+import { ownName } from "./memory-answer.ts";
 
 const WHO =
   /^\s*(?:who|what)(?:'re| are) you\b|\b(?:what|which) (?:\w+ )?model\b[^.]*\b(?:you|this|running|used?)\b|\bare you (?:an?|the)?\s*(?:ai|bot|robot|human|person|model|gpt|claude|chatgpt|llm)\b/i;
@@ -12,12 +13,14 @@ export function defaultAnswer(turn: Turn): string {
   if (/\bsummar/i.test(request) && tools.length === 0) return summary(request);
   const who =
     "I am Cognition's offline model, which follows plain instructions in English but is not a language model.";
-  return `${opening(request)}${who} ${tools.length > 0 ? `${listExamples(turn)}${listTools(tools)} ` : ""}${HOW}`;
+  return `${opening(turn)}${who} ${tools.length > 0 ? `${listExamples(turn)}${listTools(tools)} ` : ""}${HOW}`;
 }
 
-function opening(request: string): string {
+function opening({ request, system }: Turn): string {
   if (/^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))\b/i.test(request)) return "Hello! ";
-  return WHO.test(request) ? "" : "I can't answer that by myself: ";
+  if (!WHO.test(request)) return "I can't answer that by myself: ";
+  const name = ownName(system);
+  return name ? `I am ${name}. ` : "";
 }
 
 const MAX_SUMMARY = 1_500;

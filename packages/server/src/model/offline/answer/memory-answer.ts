@@ -61,10 +61,17 @@ function lookUp(about: string, { tools }: Turn): Step[] | undefined {
 
 function yourOwn(thing: string, { system }: Turn): ReturnType<Intent> {
   if (!/^name$/i.test(thing)) return undefined;
-  const name =
-    /\byour name is\s+["'“]?([\p{L}\p{N}-]+)/iu.exec(system)?.[1] ??
-    /\byou are (?:called |named )?(\p{Lu}[\p{L}]+)\b/u.exec(system)?.[1];
+  const name = ownName(system);
   return say(name ? `My name is ${name}.` : "I am Cognition's offline model.");
+}
+
+/** The one that the system prompt gives it. */
+export function ownName(system: string): string | undefined {
+  const name = "\\p{Lu}[\\p{L}\\p{N}'-]*(?:\\s\\p{Lu}[\\p{L}'-]*)*";
+  return (
+    new RegExp(`\\b[Yy]our name is\\s+["'“]?(${name}|[\\p{L}\\p{N}-]+)`, "u").exec(system)?.[1] ??
+    new RegExp(`\\b[Yy]ou are (?:called |named )?["'“]?(${name})`, "u").exec(system)?.[1]
+  );
 }
 
 function findFact(text: string, whose: string, thing: string): string | undefined {
