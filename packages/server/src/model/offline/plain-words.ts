@@ -8,6 +8,7 @@ const RENAMED = new RegExp(
   `\\bchange\\s+the\\s+(?:file\\s*)?name\\s+of\\s+(?:the\\s+file\\s+)?(${NAME})\\s+to\\s+(${NAME})(?=[.!]?$)`,
   "iu",
 );
+const NO_APOSTROPHE = /^(\s*(?:(?:and|so|please|ok(?:ay)?|hey|hi),?\s+)*(?:what|where|who|that|how))s(?=\s)/i;
 const IN_BRACKETS = /\((containing|with|saying)\s+([^()]*)\)/gi;
 const LISTED = new RegExp(
   `\\b(files)\\s*:\\s*(?=${NAME}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)${NAME})*[.!]?$)`,
@@ -42,6 +43,7 @@ function ordered(instruction: string): string {
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
   return ordered(instruction)
+    .replace(NO_APOSTROPHE, "$1's")
     .replace(RENAMED, "rename $1 to $2")
     .replace(WITH_NAME, "named ")
     .replace(IN_BRACKETS, "$1 $2")

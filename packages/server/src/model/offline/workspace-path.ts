@@ -112,7 +112,7 @@ export function inFolder(text: string, folder: string): string {
 
 /** "the docs folder", or a plain word after "in". */
 export function findFolder(instruction: string): string | undefined {
-  const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory)\b/i.exec(instruction)?.[1];
+  const named = /\b(?:the\s+)?["'`]?([\w.-]+)["'`]?\s+(?:folder|directory|dir)\b/i.exec(instruction)?.[1];
   const spaced =
     /\b(?:in(?:side)?|of|under)\s+(?:the\s+)?["'`“]([^"'`”\n]+)["'`”](?:\s+(?:folder|directory))?\s*[.?!]?$/i;
   const plain =

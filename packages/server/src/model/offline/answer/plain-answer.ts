@@ -6,8 +6,10 @@ import { readTimes } from "../times.ts";
 import { calculate } from "./arithmetic.ts";
 
 const SAY =
-  /^(?:please\s+)?(?:just\s+)?(?:say|repeat|echo|reply with|answer with|respond with|print|output|write back|tell me)\s+(?:(?:only|exactly|just|back|after me)\b\s*)*(?:the\s+(?:word|words|text|phrase|sentence|following)\s*)?(?:exactly\s*(?=:))?:?\s*([\s\S]+)$/i;
-const COUNT = /\bcount\s+(?:slowly\s+)?(?:from\s+(-?\d+|\w+)\s+)?(?:up\s+)?to\s+(-?\d+|\w+)/i;
+  /^(?:please\s+)?(?:just\s+)?(?:say|repeat|echo|reply with|answer with|respond with|print|output|write back|tell me|(?:answer|reply|respond)(?=:?\s*["'“`]))(?:\s+|\s*:\s*)(?:(?:only|exactly|just|simply|back|after me|nothing (?:else )?but|(?:in |with )?(?:only |just )?(?:one|a single) word(?=\s*:))\b\s*:?\s*)*(?:the\s+(?:(?:single|one|exact)\s+)?(?:word|words|number|text|string|phrase|sentence|following)\s*)?(?:exactly\s*(?=:))?:?\s*([\s\S]+)$/i;
+/** Said of the words, and none of them. */
+const NO_MORE = /(?:,?\s+(?:and|but)\s+nothing\s+(?:else|more)|,?\s+only|,\s*nothing\s+(?:else|more))\s*[.!]?$/i;
+const COUNT = /\bcount\s+(?:slowly\s+)?(?:from\s+(-?\d+|\w+)\s+)?(?:(?:up|down)\s+)?to\s+(-?\d+|\w+)/i;
 const MAX_COUNT = 1_000;
 
 /** Things that need no tool: repeating words, counting, a sum of two numbers, a greeting, a fact to be kept in mind. */
@@ -50,7 +52,7 @@ function wordsToSay(instruction: string): string | undefined {
   const quoted = quotedParts(words);
   return quoted.length === 1 && mask(words).text.trim().startsWith("\uE000")
     ? (quoted[0] ?? "")
-    : unquote(dropEnd(words));
+    : unquote(dropEnd(words.replace(NO_MORE, "")));
 }
 
 function kept(instruction: string): ReturnType<Intent> {

@@ -1,7 +1,7 @@
 import { readList } from "../coerce-value.ts";
 import { readArguments } from "../fill-arguments.ts";
 import { type OfflineTool, requiredNames, typeOf } from "../offline-tool.ts";
-import { quotedParts } from "../phrase.ts";
+import { mask, quotedParts } from "../phrase.ts";
 import { restOf } from "../rest-of.ts";
 import { callTool, type Step, say } from "../step.ts";
 import { readTimes } from "../times.ts";
@@ -14,6 +14,8 @@ export function callOrAsk(tool: OfflineTool, instruction: string, turn: Turn): S
   const { order, times } = own ? { order: instruction, times: 1 } : readTimes(instruction);
   const places = severalPlaces(tool, order);
   if (places) return places.flatMap((place) => callOrAsk(tool, `${tool.name} ${place}`, turn));
+  const searches = oneForEachPlace(tool, order);
+  if (searches) return searches.flatMap((each) => callOrAsk(tool, each, turn));
   const { args, guessed } = readArguments(tool, order, turn);
   if (guessed.length > 0) {
     const example = guessed.map((name) => `${name}=…`).join(", ");
@@ -35,6 +37,25 @@ function severalPlaces(tool: OfflineTool, instruction: string): string[] | undef
   const rest = restOf(instruction, tool);
   const isOfPlaces = requiredNames(tool.schema).length === 0 && names.some((name) => /path|dir|folder/i.test(name));
   return isOfPlaces && SEVERAL.test(rest) ? itemsOf(rest) : undefined;
+}
+
+const PATH = "(?:[\\w@.-]*[/.][\\w@./-]*\\w|[\\w@-]+/?)";
+const IN_SEVERAL = new RegExp(
+  `^([\\s\\S]+\\s+(?:in|inside|within)\\s+)(?:both\\s+)?(${PATH}(?:,\\s*${PATH})*,?\\s+and\\s+(?:in\\s+)?${PATH})\\s*[.?!]?$`,
+  "i",
+);
+
+/** "grep for TODO in src and a.txt": what may be told one place is told one at a time. */
+function oneForEachPlace(tool: OfflineTool, instruction: string): string[] | undefined {
+  const names = Object.keys(tool.schema.properties ?? {});
+  const needed = requiredNames(tool.schema);
+  const takesPlace =
+    needed.length === 1 && names.some((name) => /path|dir|folder/i.test(name) && !needed.includes(name));
+  const { text, reveal } = mask(instruction);
+  const [, what, places] = (takesPlace && IN_SEVERAL.exec(text)) || [];
+  // Two plain words may as well be what is looked for: "bread in butter and jam".
+  if (!what || !places || !/[./]/.test(places)) return undefined;
+  return itemsOf(places).map((place) => reveal(`${what}${place}`));
 }
 
 function itemsOf(said: string): string[] {

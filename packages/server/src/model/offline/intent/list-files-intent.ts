@@ -3,7 +3,7 @@ import { fillObject } from "../fill-object.ts";
 import { findTool } from "../find-tool.ts";
 import { callTool, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
-import { findFolder, findPath, toToolPath, workingDirectory } from "../workspace-path.ts";
+import { findFolder, findPath, folderWord, toToolPath, workingDirectory } from "../workspace-path.ts";
 import { runCommand } from "./command-intent.ts";
 
 const FORMS: readonly RegExp[] = [
@@ -11,22 +11,32 @@ const FORMS: readonly RegExp[] = [
   /\b(?:list|show|display|enumerate)\b\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files?|folders?|director(?:y|ies)|workspace)\b(?:\s+(?:and|or)\s+(?:files|folders|director(?:y|ies)))?(?:,?\s+(?:tree|please|pls))?\s*[.!?]*$/i,
   /^\W*(?:please\s+)?(?:list|show)\s+(?:me\s+)?everything\s*[.!]*$|\b(?:count|how many)\s+(?:the\s+)?files\b/i,
   /\b(?:what|which)\b.*\bfiles?\b.*\b(?:here|there|exist|have|in|are)\b/i,
-  /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+|[\w.-]+\s+)?(?:directory|folder|workspace|project)\b/i,
+  /\bwhat(?:'s| is| do you see)\s+in(?:side)?\s+(?:the|this|my|your)\s+(?:current\s+|working\s+|[\w.-]+\s+)?(?:directory|folder|dir|workspace|project)\b/i,
   /\bwhat(?:'?s| is)\s+(?:in\s+)?here\b|\b(?:directory|folder|file)\s+listing\b|\bare there (?:any )?files\b/i,
   /^\s*(?:ls|dir)\b(?!\s+(?:command|tool))/i,
+  /^\W*(?:(?:please|pls|can you|could you)\s+)*(?:list|show(?:\s+me)?|open|tell me)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+["'`]?[\w./-]+|[\w./-]+\s+(?:folder|directory|dir))["'`]?\s*[.!?]*$/i,
+  /^\W*(?:please\s+)?list\s+["'`]?[\w.-]+\/?["'`]?\s*[.!?]*$/i,
+  /\bwhat(?:'s| is| do(?:es)? (?:you|we) have)\s+in(?:side)?\s+["'`]?[\w.-]+\/?["'`]?\s*[.!?]*$/i,
   /\blook\b.*\b(?:around|at|in|into|inside)\b.*\b(?:director|folder|workspace)/i,
 ];
 const ABOUT_CONTENT =
   /\b(?:contain(?:s|ing)?|matching|mention(?:s|ing)?|named|called|with the (?:word|text|name))\b|\b(?:contents?) of (?:the )?file\b/i;
 
 /** "in src and docs" */
-const SEVERAL = /\b(?:in|of)\s+([\w./-]+(?:,\s*[\w./-]+)*,?\s+and\s+[\w./-]+)\s*[.?!]?$/i;
+const FOLDER = "(?:the\\s+)?[\\w./-]+(?:\\s+(?:folders?|director(?:y|ies)))?";
+const SEVERAL = new RegExp(
+  `\\b(?:in(?:side)?|of)\\s+((?:both\\s+)?${FOLDER}(?:,\\s*${FOLDER})*,?\\s+and\\s+(?:in\\s+)?${FOLDER})\\s*[.?!]?$`,
+  "i",
+);
+const AROUND_NAME = /^(?:both\s+)?(?:in\s+)?(?:the\s+)?|\s+(?:folders?|director(?:y|ies))$/gi;
+/** "list src" */
+const BARE = /^\W*(?:please\s+)?list\s+["'`]?([\w.-]+\/?)["'`]?\s*[.!?]*$/i;
 
 export const listFilesIntent: Intent = (instruction, turn) => {
   if (!FORMS.some((form) => form.test(instruction)) || ABOUT_CONTENT.test(instruction)) return undefined;
   const [, folders] = SEVERAL.exec(instruction) ?? [];
-  if (folders) return readList(folders).flatMap((folder) => listFiles(folder, turn));
-  const path = findPath(instruction) ?? findFolder(instruction);
+  if (folders) return readList(folders).flatMap((folder) => listFiles(folder.replace(AROUND_NAME, ""), turn));
+  const path = findPath(instruction) ?? findFolder(instruction) ?? folderWord(BARE.exec(instruction)?.[1] ?? "");
   if (path && /\w\.\w+$/.test(path) && !/\b(?:folder|directory)\b/i.test(instruction)) return undefined;
   return listFiles(path, turn);
 };

@@ -3,6 +3,7 @@ import { type OfflineTool, requiredNames } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
 import { isLastWord, mentionOf } from "../rest-of.ts";
 import { type Intent, say } from "../step.ts";
+import type { Turn } from "../turn.ts";
 import { callOrAsk } from "./call-or-ask.ts";
 
 const USE = "(?:use|using|call|calling|run|invoke|execute|try|trigger|apply|via|through|employ|start|with)";
@@ -23,17 +24,19 @@ export const namedToolIntent: Intent = (instruction, turn) => {
   const several = severalNamed(instruction, turn.tools);
   if (several) return several.tools.flatMap((tool) => callOrAsk(tool, `Use ${tool.name} ${several.after}`, turn));
   const named = askedFor(instruction, turn.tools);
-  if (named) {
-    const call: Intent = (part) => callOrAsk(named, part, turn);
-    const isOfFiles = requiredNames(named.schema).some((name) => PLACE.test(name));
-    return (isOfFiles ? eachFile(call) : call)(instruction, turn);
-  }
+  if (named) return callForEach(named, instruction, turn);
   const { text } = mask(instruction);
   const name = UNKNOWN.map((form) => form.exec(text)?.[1]).find((found) => found !== undefined);
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
   if (!name || /^(the|this|that|a|any|some|shell|bash|command|terminal|right|todo)$/i.test(name)) return undefined;
   return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
 };
+
+function callForEach(tool: OfflineTool, instruction: string, turn: Turn): ReturnType<Intent> {
+  const call: Intent = (part) => callOrAsk(tool, part, turn);
+  const isOfFiles = requiredNames(tool.schema).some((name) => PLACE.test(name));
+  return (isOfFiles ? eachFile(call) : call)(instruction, turn);
+}
 
 export function listTools(tools: readonly OfflineTool[]): string {
   if (tools.length === 0) return "I have no tools here.";
@@ -88,7 +91,7 @@ function isAskedFor(instruction: string, tool: OfflineTool): boolean {
 export const leadingToolIntent: Intent = (instruction, turn) => {
   if (isQuestion(instruction)) return undefined;
   const tool = longest(turn.tools.filter((candidate) => isLeading(instruction, candidate)));
-  return tool && callOrAsk(tool, instruction, turn);
+  return tool && callForEach(tool, instruction, turn);
 };
 
 function isLeading(instruction: string, tool: OfflineTool): boolean {

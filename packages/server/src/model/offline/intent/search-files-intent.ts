@@ -1,8 +1,10 @@
+import { readList } from "../coerce-value.ts";
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
 import { POLITE, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step } from "../step.ts";
 import type { Turn } from "../turn.ts";
+import { callOrAsk } from "./call-or-ask.ts";
 
 const IN_FILES =
   /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+([\s\S]+?)\s+(?:in|inside|within|across|throughout)\s+(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|these\s+|this\s+|your\s+)?(?:files?|code|codebase|project|repo(?:sitory)?|workspace|source|directory|folder)\b/i;
@@ -13,17 +15,34 @@ const FILES_WITH =
   /\b(?:find|list|show|get|give|search for|look for|locate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+|each\s+)?(?:of\s+)?(?:the\s+)?files?\s+(?:containing|mentioning|including|with|(?:that|which)\s+(?:contains?|mentions?|includes?|ha(?:s|ve)))\s+([\s\S]+)$/i;
 const OCCURRENCES =
   /\b(?:[Ff]ind|[Ss]how|[Ll]ist|[Ss]earch for|[Ll]ook for|[Ll]ocate)\s+(?:me\s+)?(?:all\s+|every\s+|any\s+)?(?:the\s+)?(?:(?:occurrences?|mentions?|uses|usages?|instances)\s+of\s+([\s\S]+)$|(TODO|FIXME|XXX)s?\b(?:\s+comments?)?\s*[.!?]?$)/;
-const USED = /\bwhere\s+(?:is|are)\s+([\w.$-]+)\s+(?:used|defined|called|mentioned|declared)\b/i;
+const USED =
+  /\bwhere(?:'s|\s+is|\s+are|\s+do(?:es)?)\s+(?:the\s+(?:word|text)\s+)?([\w.$-]+|["'`“][^"'`”]+["'`”])\s+(?:appears?|occurs?|used|defined|called|mentioned|declared)\b/i;
 const WHERE =
   /\bwhere\s+([\w.$-]+)\s+(?:occurs?|appears?|shows up|(?:is|are)\s+(?:used|defined|called|mentioned|declared))\b/i;
+/** "how often does line appear in log.txt?" */
+const HOW_OFTEN =
+  /\bhow\s+(?:often|many\s+times)\s+(?:do(?:es)?|is|are)\s+(?:the\s+(?:word|text|string)\s+)?(\S[\s\S]*?)\s+(?:appears?|occurs?|mentioned|used|shows?\s+up)(\s+in\s+\S[\s\S]*?)?\s*[?.!]*$/i;
+const THE_WORD =
+  /^\s*(?:please\s+)?(?:find|locate|look\s+for)\s+(?:the\s+(?:word|text|string|phrase|term)\s+(\S[\s\S]*?)|(["'`“][^"'`”]+["'`”]))\s*[.!?]?$/i;
 const ANY_LEFT = /\b(?:is|are) there\s+(?:any|some|an?)\s+(TODO|FIXME|XXX)s?\b/i;
 const BY_NAME =
   /\b(?:find|list|show|search for|locate)\s+(?:me\s+)?(?:all\s+)?(?:the\s+)?(?:files?\s+)?(?:matching|named|called|like|with (?:the )?(?:name|pattern))?\s*["'`]?((?:\*|[\w./-]*\*)[^\s"'`]*)/i;
 
-const IN_PATH =
-  /\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\s+((?!files?\b|all\b|the file\b)[\s\S]+?\s+(?:in|inside|within)\s+(?:the\s+)?(?:file\s+|folder\s+|directory\s+)?["'`]?(?:[\w@.-]+\/[\w@./-]*|[\w@./-]+\.[A-Za-z]\w{0,9}|src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)["'`]?)\s*[.?!]?$/i;
+const PLACE =
+  "[\"'`]?(?:[\\w@.-]+\\/[\\w@./-]*|[\\w@./-]+\\.[A-Za-z]\\w{0,9}|src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)[\"'`]?";
+const IN_PATH = new RegExp(
+  `\\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\\s+((?!files?\\b|all\\b|the file\\b)[\\s\\S]+?\\s+(?:in|inside|within)\\s+(?:the\\s+)?(?:file\\s+|folder\\s+|directory\\s+)?${PLACE}(?:(?:,\\s*|,?\\s+and\\s+)${PLACE})*)\\s*[.?!]?$`,
+  "i",
+);
+/** "files that end in .py" */
+const ENDING =
+  /\bfiles?\s+(?:(?:that|which|whose names?)\s+)?(?:end(?:s|ing)?\s+(?:in|with)|with\s+(?:the\s+)?(?:extension|ending|suffix))\s+["'`]?\*?\.?(\w+)/i;
+/** "all json and yaml files" */
+const KINDS =
+  /\b(?:find|list|show|locate|look for|get|search for)\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+)?((?:\.?\w+\s*,\s*)*\.?\w+)\s+(?:and|or)\s+(\.?\w+)\s+files\b/i;
 /** "all markdown files", "every .ts file" */
-const OF_KIND = /\b(?:find|list|show|search for|locate|which|look for|get)\b[\s\S]*?(?:\.(\w+)|\b(\w+))\s+files?\b/i;
+const OF_KIND =
+  /\b(?:find|list|show|search for|locate|which|look for|get|(?:is|are) there|do (?:i|we|you) have)\b[\s\S]*?(?:\.(\w+)|\b(\w+))\s+files?\b/i;
 const EXTENSIONS: Readonly<Record<string, string>> = {
   markdown: "md",
   typescript: "ts",
@@ -41,7 +60,7 @@ const BY_FULL_NAME =
 
 const PATH = "[\"'`]?([\\w@.-][\\w@./-]*\\.[A-Za-z]\\w{0,9})[\"'`]?";
 const EXISTS: readonly RegExp[] = [
-  `^\\s*(?:is|are)\\s+there\\s+(?:an?\\s+|any\\s+)?(?:files?\\s+)?(?:named\\s+|called\\s+)?${PATH}(?:\\s+(?:here|there))?\\s*[?.]*$`,
+  `^\\s*(?:(?:is|are)\\s+there|do\\s+(?:i|we|you)\\s+have)\\s+(?:an?\\s+|any\\s+)?(?:files?\\s+)?(?:named\\s+|called\\s+)?${PATH}(?:\\s+(?:here|there))?\\s*[?.]*$`,
   `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
 ].map((form) => new RegExp(form, "i"));
 
@@ -66,27 +85,32 @@ export const searchFilesIntent: Intent = (said, turn) => {
   const inKind = textInKind(instruction, turn);
   if (inKind) return inKind;
   const glob = findTool(turn.tools, "glob");
-  const pattern = namePattern(instruction);
-  if (glob && pattern) return callTool(glob, fillArguments(glob, `${glob.name} pattern="${pattern}"`, turn));
+  const patterns = namePatterns(instruction);
+  if (glob && patterns.length > 0)
+    return patterns.flatMap((each) => callTool(glob, fillArguments(glob, `${glob.name} pattern="${each}"`, turn)));
   const grep = findTool(turn.tools, "grep");
-  const words = [
-    WHERE,
-    IN_PATH,
-    IN_FILES,
-    SEARCH_FOR,
-    WHICH,
-    FILES_WITH,
-    OCCURRENCES,
-    USED,
-    ANY_LEFT,
-    ONE_WORD,
-    EVERYWHERE,
-  ]
-    .flatMap((form) => form.exec(instruction)?.slice(1) ?? [])
-    .find((found) => found !== undefined)
-    // A word that is a verb as well ("print") would be taken for what to do.
-    ?.replace(/^([\w.$-]+)(?=\s+in\s)/, '"$1"');
-  return grep && words ? callTool(grep, fillArguments(grep, `${grep.name} ${words}`, turn)) : undefined;
+  const [, counted, where = ""] = HOW_OFTEN.exec(instruction) ?? [];
+  const words =
+    (counted === undefined ? undefined : `${counted}${where}`) ??
+    [
+      WHERE,
+      IN_PATH,
+      IN_FILES,
+      SEARCH_FOR,
+      WHICH,
+      FILES_WITH,
+      OCCURRENCES,
+      USED,
+      ANY_LEFT,
+      ONE_WORD,
+      EVERYWHERE,
+      THE_WORD,
+    ]
+      .flatMap((form) => form.exec(instruction)?.slice(1) ?? [])
+      .find((found) => found !== undefined)
+      // A word that is a verb as well ("print") would be taken for what to do.
+      ?.replace(/^([\w.$-]+)(?=\s+in\s)/, '"$1"');
+  return grep && words ? callOrAsk(grep, `${grep.name} ${words}`, turn) : undefined;
 };
 
 function textInKind(instruction: string, turn: Turn): readonly Step[] | undefined {
@@ -101,11 +125,19 @@ function extensionOf(word: string): string | undefined {
   return PLAIN_EXTENSION.test(word) ? word.toLowerCase() : EXTENSIONS[word.toLowerCase()];
 }
 
-function namePattern(instruction: string): string | undefined {
+function namePatterns(instruction: string): string[] {
+  const [, first, last] = KINDS.exec(instruction) ?? [];
+  const kinds = first && last ? readList(`${first}, ${last}`).map((word) => extensionOf(word.replace(/^\./, ""))) : [];
+  if (kinds.length > 0 && kinds.every((kind) => kind !== undefined)) return kinds.map((kind) => `**/*.${kind}`);
+  const pattern = onePattern(instruction);
+  return pattern === undefined ? [] : [pattern];
+}
+
+function onePattern(instruction: string): string | undefined {
   const given = BY_NAME.exec(instruction)?.[1]?.replace(/[.,;!?]+$/, "");
   if (given) return given;
   const [, dotted, word = ""] = OF_KIND.exec(instruction) ?? [];
-  const extension = dotted ?? extensionOf(word);
+  const extension = ENDING.exec(instruction)?.[1] ?? dotted ?? extensionOf(word);
   if (extension) return `**/*.${extension}`;
   const name = [BY_FULL_NAME, ...EXISTS]
     .map((form) => form.exec(instruction)?.[1])
