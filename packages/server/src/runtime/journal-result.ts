@@ -5,20 +5,22 @@ import { Command, isCommand } from "@langchain/langgraph";
 interface Recorded {
   result: ToolMessage | Command;
   exit_code: number | null;
+  /** What the tool threw, where that was for a user's own graph to deal with. */
+  thrown?: string;
 }
 
 /** The journal keeps JSON; the strict serializer keeps what a message or a state change really is. */
-export function packResult(result: ToolMessage | Command, exit_code: number | null): unknown {
+export function packResult(result: ToolMessage | Command, exit_code: number | null, thrown?: string): unknown {
   const kept = isCommand(result) ? { update: result.update, goto: result.goto } : result;
   const value = Buffer.from(serialize(kept, "The result of a tool")).toString("utf8");
-  return { kind: isCommand(result) ? "command" : "message", exit_code, value };
+  return { kind: isCommand(result) ? "command" : "message", exit_code, value, ...(thrown !== undefined && { thrown }) };
 }
 
 export function unpackResult(recorded: unknown): Recorded {
-  const { kind, exit_code, value } = recorded as { kind: string; exit_code: number | null; value: string };
+  const { kind, value, ...rest } = recorded as Omit<Recorded, "result"> & { kind: string; value: string };
   const kept = deserialize(Buffer.from(value, "utf8"), "The recorded result of a tool");
-  if (kind === "command") return { result: new Command(kept as ConstructorParameters<typeof Command>[0]), exit_code };
-  return { result: kept as ToolMessage, exit_code };
+  if (kind === "command") return { result: new Command(kept as ConstructorParameters<typeof Command>[0]), ...rest };
+  return { result: kept as ToolMessage, ...rest };
 }
 
 /** What the model reads of a result. A tool may answer with a change of the state, which holds the message. */

@@ -137,7 +137,8 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
     status: "error",
     content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${limitText(textOfError(error), MAX_OUTPUT_BYTES)}`,
   });
-  const end = { outcome, result: packResult(message, null) } as const;
+  const thrown = rethrow && outcome === "error" ? textOfError(error) : undefined;
+  const end = { outcome, result: packResult(message, null, thrown) } as const;
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
   tellResult(caller, scope, call, { result: message, outcome, exit_code: null });
   if (rethrow) throw error;
@@ -156,11 +157,19 @@ function useResult(
   state: Extract<ToolCallState, { state: "finished" }>,
 ): ToolResult {
   const { outcome } = state;
-  const known =
-    state.result === null ? { result: stopped(call, outcome), exit_code: null } : unpackResult(state.result);
-  tellResult(caller, scope, call, { ...known, outcome });
-  return known.result;
+  if (state.result === null) {
+    const result = stopped(call, outcome);
+    tellResult(caller, scope, call, { result, exit_code: null, outcome });
+    return result;
+  }
+  const { result, exit_code, thrown } = unpackResult(state.result);
+  tellResult(caller, scope, call, { result, exit_code, outcome });
+  if (thrown !== undefined) throw new ThrownBefore(thrown);
+  return result;
 }
+
+/** What a call of a user's own graph threw when it was made: its node is to see that again, and no result. */
+export class ThrownBefore extends Error {}
 
 const UNKNOWN_TO_ALL: ApprovalRule = {
   allowed_decisions: ["respond"],

@@ -41,6 +41,8 @@ export interface RunScope {
   earlier: EarlierCalls;
   /** How often a node has called a tool with these arguments, where the call has no id. */
   unnamed: Map<string, number>;
+  /** Those of them that have thrown, by their names. */
+  thrown: Set<string>;
   /** Messages too long for a model, and the files that hold them. */
   long_messages: Map<object, string>;
   /** Every call has its outcome and the run is about to end: a tool that ends now is not heard any more. */
@@ -50,7 +52,16 @@ export interface RunScope {
 /** What has nothing to do with who runs it and where. */
 export function emptyScope(): Pick<
   RunScope,
-  "plans" | "begun" | "beginning" | "calls" | "unfollowed" | "earlier" | "unnamed" | "long_messages" | "closed"
+  | "plans"
+  | "begun"
+  | "beginning"
+  | "calls"
+  | "unfollowed"
+  | "earlier"
+  | "unnamed"
+  | "thrown"
+  | "long_messages"
+  | "closed"
 > {
   return {
     plans: new Map(),
@@ -60,6 +71,7 @@ export function emptyScope(): Pick<
     unfollowed: new Map(),
     earlier: { open: [], taken_back: [] },
     unnamed: new Map(),
+    thrown: new Set(),
     long_messages: new Map(),
     closed: false,
   };
