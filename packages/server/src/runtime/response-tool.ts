@@ -4,6 +4,7 @@ import { createMiddleware } from "langchain";
 import { compileJsonSchema } from "../tool/json-schema.ts";
 import type { ToolDefinition } from "../tool/tool.ts";
 import type { Caller } from "./journal-events.ts";
+import { currentRun } from "./run-scope.ts";
 
 export const RESPONSE_TOOL = "structured_response";
 
@@ -40,7 +41,7 @@ export function createResponseMiddleware({ agent_name, isRoot }: Caller) {
     // Whoever delegates is given the delegate's last word, and a tool's result is nobody's word.
     ...(isRoot ? {} : { afterAgent: ({ messages }) => ({ messages: lastWord(messages as BaseMessage[]) }) }),
     wrapModelCall: async (request, handler) => {
-      const failed = failedAnswers(request.messages);
+      const failed = triesUsed(request.messages);
       // Last of all: models that must call some tool are made to look at the last one as the way out.
       const tools = [...request.tools].sort((a, b) => Number(isResponse(a)) - Number(isResponse(b)));
       let messages = request.messages;
@@ -77,8 +78,14 @@ function responses(messages: readonly BaseMessage[]): ToolMessage[] {
   );
 }
 
-function failedAnswers(messages: readonly BaseMessage[]): number {
-  return responses(messages).filter(({ status }) => status === "error").length;
+/** A run that was given up for it and is resumed, with another model perhaps, has all of them again. */
+function triesUsed(messages: readonly BaseMessage[]): number {
+  const { unfit } = currentRun();
+  const failed = responses(messages).filter(({ status }) => status === "error").length;
+  const request = messages.findLast((message) => HumanMessage.isInstance(message))?.id ?? "";
+  const before = unfit.get(request) ?? (failed >= MAX_TRIES ? failed : 0);
+  unfit.set(request, before);
+  return failed - before;
 }
 
 /** The answer of the turn that the conversation ends with. */

@@ -43,6 +43,8 @@ export interface RunScope {
   unnamed: Map<string, number>;
   /** Those of them that have thrown, by their names. */
   thrown: Set<string>;
+  /** How many answers that do not fit the agent's form are an earlier run's, by the id of what was asked. */
+  unfit: Map<string, number>;
   /** Messages too long for a model, and the files that hold them. */
   long_messages: Map<object, string>;
   /** Every call has its outcome and the run is about to end: a tool that ends now is not heard any more. */
@@ -60,6 +62,7 @@ export function emptyScope(): Pick<
   | "earlier"
   | "unnamed"
   | "thrown"
+  | "unfit"
   | "long_messages"
   | "closed"
 > {
@@ -72,6 +75,7 @@ export function emptyScope(): Pick<
     earlier: { open: [], taken_back: [] },
     unnamed: new Map(),
     thrown: new Set(),
+    unfit: new Map(),
     long_messages: new Map(),
     closed: false,
   };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
-import { answer, dataOf, say, startRuntime } from "./started-runtime.ts";
+import { answer, dataOf, eventsOf, say, startRuntime } from "./started-runtime.ts";
 
 const ANALYST = `---
 description: Answers in a form
@@ -79,6 +79,21 @@ it("counts answers that do not fit the same way", async () => {
   const events = await say(started, "How many live in Bonn?");
   expect(server.requests).toHaveLength(3);
   expect(dataOf(events, "error")).toMatchObject([{ code: "response_format_failed" }]);
+});
+
+it("a run that was given up for it is resumed with three tries more, as by another model", async () => {
+  const { server, options } = await scriptedProvider(calls("c1", "structured_response", { city: 1 }));
+  await using _ = server;
+  const started = await startRuntime({ files, session, ...options });
+  expect(dataOf(await say(started, "How many live in Bonn?"), "done")).toMatchObject([{ status: "failed" }]);
+  server.script(
+    calls("c2", "structured_response", { city: 2 }),
+    calls("c3", "structured_response", { city: "Bonn", inhabitants: 330_000 }),
+  );
+  const { run } = await started.runtime.engine.submit({ session_id: started.session.id, input: { kind: "continue" } });
+  expect(dataOf(await eventsOf(started, run.id), "done")).toMatchObject([
+    { status: "succeeded", structured_response: { city: "Bonn", inhabitants: 330_000 } },
+  ]);
 });
 
 it("what a human says about it is not the answer: the model gives another one", async () => {
