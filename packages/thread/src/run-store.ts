@@ -131,6 +131,8 @@ export interface RunStore {
     idempotency: { key: string; body_hash: string },
   ): Promise<{ run: Run; message: Message | null } | null>;
   getRun(run_id: string, scope?: Scope): Promise<Run>;
+  /** What the run works on, or worked on last: as it was admitted, or answered. */
+  getRunInput(run_id: string): Promise<unknown>;
   /** How many wait for a node, in all scopes. */
   countQueuedRuns(): Promise<number>;
   /** Newest first. */

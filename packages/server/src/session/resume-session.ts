@@ -10,8 +10,10 @@ import {
   type Session,
 } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
+import type { AgentRegistry } from "../agent/agent-registry.ts";
+import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
-import type { RunInput } from "../run/run-input.ts";
+import { RunInput } from "../run/run-input.ts";
 import { findCutAnswer } from "../timeline/cut-answer.ts";
 import { answersFor, findInterrupt, nothingWaits, type PlacedDecision } from "./approvals.ts";
 import { refuseCommands } from "./refuse-commands.ts";
@@ -19,9 +21,11 @@ import { refuseCommands } from "./refuse-commands.ts";
 export interface ResumeOptions {
   readonly storage: Pick<
     Storage,
-    "listWaitingRuns" | "listRuns" | "getRun" | "getMessagesBySession" | "readEvents" | "timeline"
+    "listWaitingRuns" | "listRuns" | "getRun" | "getRunInput" | "getMessagesBySession" | "readEvents" | "timeline"
   >;
   readonly engine: Pick<RunEngine, "answer" | "submit">;
+  readonly agents: Pick<AgentRegistry, "at" | "findForSession">;
+  readonly models: Pick<ModelRegistry, "select">;
 }
 
 /**
@@ -95,36 +99,59 @@ async function answeredIn({ readEvents }: ResumeOptions["storage"], { id: run_id
   return asked.flatMap((each) => [each.id, each.tool_call_id ?? each.id]);
 }
 
-async function goOn({ storage, engine }: ResumeOptions, session: Session, id?: string): Promise<Run> {
+async function goOn(options: ResumeOptions, session: Session, id?: string): Promise<Run> {
+  const { storage, engine } = options;
   const begun = id === undefined ? undefined : await findRun(storage, id);
   if (begun) return begun;
   const [last] = await storage.listRuns(session.id, { limit: 1 });
   if (last && !isRunOutcome(last.status)) throw stillOpen(session, last);
-  const unheard = last && (await unheardMessage(storage, session, last));
+  // One that was admitted by another program than this server may have any.
+  const before = last && RunInput.safeParse(await storage.getRunInput(last.id)).data;
+  const unheard = last && before && (await isUnheard(storage, session, last, before));
   if (!unheard && !(await hasMoreToDo(storage, session, last))) {
     const message = `Session ${session.id} stands at an end, with no failed or aborted run to continue; send a message instead`;
     throw new AppError("nothing_to_resume", message);
   }
-  const model = last?.model ?? null;
-  const input: RunInput = { ...(unheard ?? { kind: "continue" }), ...(model === null ? {} : { model }) };
+  const model = before?.model;
+  const goingOn: RunInput = { kind: "continue", ...(model !== undefined && { model }) };
   const { run } = await engine.submit({
     ...(id !== undefined && { id }),
     session_id: session.id,
-    ...(last && { agent_name: last.agent_name, agent_revision: last.agent_revision, model, resumes: last.id }),
-    input,
+    ...(last && (await partsOf(options, session, last, model))),
+    input: unheard ? before : goingOn,
     on_busy: "reject",
   });
   return run;
 }
 
-/** What was sent to a run that was aborted while it waited its turn: no checkpoint has it, so there is none to go on from. */
-async function unheardMessage(storage: ResumeOptions["storage"], { id }: Session, run: Run) {
-  if (run.started_at !== null) return undefined;
+/**
+ * Of the run that it goes on from, but for what the session says of its model: who has changed that since, as after a failure of
+ * the provider, means the run that goes on too. Only a model that the message itself named stays.
+ */
+async function partsOf({ agents, models }: ResumeOptions, session: Session, last: Run, model: string | undefined) {
+  const { agent_name, agent_revision } = last;
+  const { scopes: scope, config } = session;
+  const agent = agent_revision ? agents.at(agent_revision) : agents.findForSession(agent_name, scope);
+  const { definition } = await agent;
+  const selection = await models.select({
+    ...(model !== undefined && { message: { model } }),
+    session: config,
+    agent: { ...definition.config, model: definition.model },
+    scope,
+  });
+  return { agent_name, agent_revision, model: selection.model, resumes: last.id };
+}
+
+/** Was sent to a run that was aborted while it waited its turn: no checkpoint has it, so there is none to go on from. */
+async function isUnheard(
+  storage: ResumeOptions["storage"],
+  { id }: Session,
+  run: Run,
+  input: RunInput,
+): Promise<boolean> {
+  if (run.started_at !== null || input.kind !== "message") return false;
   const { messages } = await storage.getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
-  const message = messages.find(({ run_id, checkpoint_id }) => run_id === run.id && checkpoint_id === null);
-  if (!message) return undefined;
-  const { id: message_id, content, parent_id } = message;
-  return { kind: "message" as const, message_id, content, ...(parent_id !== null && { parent_id }) };
+  return messages.some((message) => message.id === input.message_id && message.checkpoint_id === null);
 }
 
 async function findRun(storage: ResumeOptions["storage"], id: string): Promise<Run | undefined> {

@@ -66,7 +66,7 @@ it("a call that has thrown is made again by the retry policy, and what worked be
 });
 
 /** A tool that fails the first time, in a graph of one node. */
-function failingOnce(node: (deliver: (args: object) => Promise<unknown>) => Promise<string>) {
+function failingOnce(node: (deliver: (args: Record<string, never>) => Promise<unknown>) => Promise<string>) {
   const asked: unknown[] = [];
   const deliver = journalTool(
     tool(

@@ -93,6 +93,8 @@ export function runContract(open: OpenStorage): void {
       const after = reopen ? await reopen() : storage;
       expect(await after.getRun(run.id)).toMatchObject(names);
       expect((await claim(after)).input).toEqual(input);
+      expect(await after.getRunInput(run.id)).toEqual(input);
+      await expect(after.getRunInput("no such run")).rejects.toMatchObject({ code: "run_not_found" });
     });
   });
 }

@@ -2,6 +2,7 @@ import type { Scope } from "@cognition/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RunStore } from "../run-store.ts";
 import type { SqlContext } from "./context.ts";
+import { storedJson } from "./json-text.ts";
 import { requireKnown } from "./known-names.ts";
 import { runNotFound } from "./lease-fence.ts";
 import { atMost } from "./limit.ts";
@@ -29,6 +30,11 @@ export function createRunStore(ctx: SqlContext): RunStore {
       const [row] = await db.read(own === undefined ? query : query.where("scope", "=", own), own);
       if (!row) throw runNotFound(run_id);
       return toRun(row);
+    },
+    getRunInput: async (run_id) => {
+      const [row] = await db.read(db.q.selectFrom("runs").select("input").where("id", "=", run_id));
+      if (!row) throw runNotFound(run_id);
+      return storedJson(row.input, `The input of run ${run_id}`);
     },
     listRuns: async (session_id, { limit, offset, before, ...filter } = {}) => {
       const page = pageBounds({ limit, offset });

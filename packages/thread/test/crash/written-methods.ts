@@ -16,6 +16,7 @@ const READ_ONLY = new Set([
   "listMessagesForSession",
   "listSpokenMessages",
   "getRun",
+  "getRunInput",
   "findAdmittedRun",
   "listRuns",
   "countQueuedRuns",

@@ -1,7 +1,6 @@
 import type { Storage } from "@cognition/thread";
-import type { RunEngine } from "../../run/run-engine.ts";
 import { comparePlaces, listApprovals } from "../../session/approvals.ts";
-import { resumeSession } from "../../session/resume-session.ts";
+import { type ResumeOptions, resumeSession } from "../../session/resume-session.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import type { Handlers } from "../handler.ts";
 import { type Idempotency, requestHash } from "../idempotency.ts";
@@ -9,10 +8,9 @@ import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
 import { placeOf, toCursor } from "./approval-cursor.ts";
 import { cursorSlice } from "./page.ts";
 
-export interface ApprovalRoutes extends RunReplyOptions {
+export interface ApprovalRoutes extends RunReplyOptions, Omit<ResumeOptions, "storage"> {
   readonly storage: Storage;
   readonly sessions: Pick<Sessions, "get">;
-  readonly engine: Pick<RunEngine, "answer" | "submit">;
   readonly idempotency: Idempotency;
 }
 
