@@ -44,6 +44,27 @@ test("a database that was given back is handed out again, empty", async () => {
   expect(await query(second.url, "insert into parent default values returning id")).toEqual([parent]);
 });
 
+test("queries in a database that was given back are planned as in a new one", async () => {
+  const recycled = new RecycledDatabases(async () => {
+    const made = await createDatabase(inject("postgresUrl"));
+    await query(made.url, "create table line (thread int, n int, parent int, primary key (thread, n))");
+    return made;
+  });
+  const { url, drop } = await recycled.take();
+  onTestFinished(() => recycled.close());
+  const planned = "explain (costs off) select * from line where thread = 1 and parent = 2";
+  const statistics = "select 1 from pg_stats where tablename = 'line'";
+  const asNew = await query(url, planned);
+  await query(url, "insert into line select n, 1, n from generate_series(1, 2000) n");
+  await query(url, "analyze line");
+  expect(await query(url, planned)).not.toEqual(asNew);
+  expect(await query(url, statistics)).not.toEqual([]);
+  await drop();
+  const again = await recycled.take();
+  expect(await query(again.url, planned)).toEqual(asNew);
+  expect(await query(again.url, statistics)).toEqual([]);
+});
+
 test("a database that somebody still uses is not handed out again, and the test that left it so fails", async () => {
   const recycled = new RecycledDatabases(() => createDatabase(inject("postgresUrl")), 200);
   const first = await recycled.take();

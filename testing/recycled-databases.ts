@@ -13,6 +13,10 @@ const CLIENTS = `select application_name, query from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 /** A process whose connection was closed a moment ago may still be ending. */
 const LEAVE_MS = 10_000;
+/** A new one has none either: planned by what a test before has left in it, a query may take hundreds of times as long. */
+const FORGET_STATISTICS = `
+  delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'public'::regnamespace);
+  update pg_class set relpages = 0, reltuples = -1 where relnamespace = 'public'::regnamespace and reltuples <> -1`;
 const RESTART_NUMBERS =
   "select setval(format('%I.%I', schemaname, sequencename)::regclass, 1, false) from pg_sequences where last_value is not null";
 
@@ -37,7 +41,9 @@ export class RecycledDatabases {
    * has left running would work on the runs of every test after it.
    */
   async take(): Promise<TestDatabase> {
-    const taken = this.#free.pop() ?? (await this.#makeOne());
+    const emptied = this.#free.pop();
+    await emptied?.admin.query(FORGET_STATISTICS);
+    const taken = emptied ?? (await this.#makeOne());
     let isGivenBack = false;
     const drop = async () => {
       if (isGivenBack) return;
