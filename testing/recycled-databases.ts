@@ -11,8 +11,11 @@ interface Recyclable {
 
 const CLIENTS = `select application_name, query from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
-/** A process whose connection was closed a moment ago may still be ending. */
-const LEAVE_MS = 10_000;
+/**
+ * A process whose connection was closed a moment ago may still be ending. Less than the ten seconds after which a pool closes what
+ * it does not use: a storage that a test has forgotten would pass for one that is closed.
+ */
+const LEAVE_MS = 5_000;
 /** A new one has none either: planned by what a test before has left in it, a query may take hundreds of times as long. */
 const FORGET_STATISTICS = `
   delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'public'::regnamespace);
