@@ -107,7 +107,8 @@ async function take(state: State, event: SessionEvent): Promise<void> {
     if (event.event === "reset") state.working.clear(); // they may never have been
     state.view.clear();
     await showHistory(state);
-    if (event.event === "head_moved") state.goingBack.moved(event.data.previous_head);
+    // A run that answers anew takes its own half answer back: nobody has put anything back then, nor can undo it.
+    if (event.event === "head_moved" && !event.data.run_id) state.goingBack.moved(event.data.previous_head);
     return askApprovals(state);
   }
   const { run_id } = event.data;

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createClient } from "@cognition/client";
-import { startServer } from "@cognition/server";
+import { type StartServerOptions, startServer } from "@cognition/server";
 import { openStorage } from "@cognition/thread";
 import { AIMessage } from "@langchain/core/messages";
 import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -11,6 +11,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openBrowser } from "../../../testing/browser.ts";
 import { createTempDir, type TempDir } from "../../../testing/temp-dir.ts";
+import { openai } from "../../server/test/model/openai-server.ts";
+import { says, scriptedProvider } from "../../server/test/runtime/scripted-provider.ts";
 import { loadPage } from "../src/load-page.ts";
 import { runCli, type Served, startServe } from "./cli-process.ts";
 
@@ -83,6 +85,18 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     expect(faults).toEqual([]);
   });
 
+  /** In this process, with what no file of a workspace gives; its address. */
+  const startHere = async (more: Partial<StartServerOptions>) => {
+    const storage = await openStorage("memory");
+    const onError = (error: unknown) => void faults.push(String(error));
+    const own = { storage, workspace_root: dir.path, env: {}, port: 0, page: loadPage, onError };
+    const server = await startServer({ ...own, ...more });
+    onTestFinished(async () => {
+      await server.close(0);
+      await storage.close();
+    });
+    return server.url;
+  };
   const begin = async (agent?: string, url = served.url) => {
     await page.goto(url);
     await page.waitForSelector("#agents:not([hidden])");
@@ -284,15 +298,7 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
       .addEdge(START, "ann")
       .addEdge(START, "bob")
       .compile();
-    const storage = await openStorage("memory");
-    const onError = (error: unknown) => void faults.push(String(error));
-    const own = { storage, workspace_root: dir.path, env: {}, port: 0, page: loadPage, onError };
-    const server = await startServer({ ...own, graphs: { payer } });
-    onTestFinished(async () => {
-      await server.close(0);
-      await storage.close();
-    });
-    await begin("payer", server.url);
+    await begin("payer", await startHere({ graphs: { payer } }));
     await send("Go");
     await state("waiting for you");
     expect(await texts("fieldset dd")).toEqual(["Pay Ann?", "Pay Bob?"]);
@@ -355,6 +361,22 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await eventually(".assistant").not.toBe("");
     await state("");
     expect(await texts(".resume")).toEqual([]);
+  });
+
+  test("an answer that was stopped in its middle is given anew by Resume, and nothing is told to have been put back", async () => {
+    const half = openai.stream(openai.start, openai.text("Half an "), { type: "hang" });
+    const { server, options } = await scriptedProvider(half, says("Whole"));
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    await begin(undefined, await startHere(options));
+    await send("Go");
+    await eventually(".assistant").toBe("Half an ");
+    await page.click("#stop");
+    await eventually(".note.error").toMatch(/aborted/);
+    await page.click("#log button:text-is('Resume')");
+    await eventually(".assistant").toBe("Whole");
+    await state("");
+    expect(await texts(".user")).toEqual(["Go"]);
+    expect(await texts("#moved")).toEqual([""]);
   });
 
   test("Undo takes the last message back, with what it did to files; it can be undone, and written otherwise", async () => {
