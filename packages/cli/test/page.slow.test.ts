@@ -395,7 +395,7 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await eventually("#moved").toMatch(/put back/);
     await eventually(".user").toBe("Create a file named a.txt containing one");
     expect(await files()).toEqual(["a.txt"]);
-    expect(await page.inputValue("#text")).toBe("Create a file named b.txt containing two");
+    await expect.poll(() => page.inputValue("#text"), WITHIN).toBe("Create a file named b.txt containing two");
     await page.click("#moved button:text-is('Undo that')");
     await eventually(".user").toMatch(/one\n.*two$/);
     expect(await files()).toEqual(["a.txt", "b.txt"]);
@@ -419,7 +419,7 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await page.click("#moved button:text-is('Overwrite it all the same')");
     await eventually("#moved").toMatch(/put back/);
     expect(await texts(".bubble")).toEqual([]);
-    expect(await page.isVisible("#undo")).toBe(false);
+    await expect.poll(() => page.isVisible("#undo"), WITHIN).toBe(false);
   });
 
   test("an answer further up is gone back to, in place or as a branch that leaves this one as it is", async () => {
