@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
+import { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
 import { Store } from "../src/checkpoint/store.ts";
 import { listed, type Point, put } from "../src/conformance/checkpoint-line.ts";
 import { finishRunWithDelivery } from "../src/conformance/finished-run.ts";
-import { endOf } from "../src/conformance/started-run.ts";
+import { endOf, startRun, token, upTo } from "../src/conformance/started-run.ts";
 import { openStorage } from "../src/open-storage.ts";
 import type { Lease } from "../src/run-store.ts";
 import type { Database } from "../src/sql/database.ts";
@@ -62,6 +62,23 @@ describe.each(savers)("damaged rows on $name", ({ run }) => {
     damaged("pieces", "value", UTF8.encode(value), expectTold),
   );
 
+  it("keep no other thread from being pruned or swept", () =>
+    run(async ({ db, ctx, saver, another }) => {
+      const values = { list: [{ text: "x".repeat(500) }] };
+      for (const id of ["a", "b"]) {
+        await put(saver, await put(saver, id, values), values);
+        // Its pieces are looked through when a thread goes that shares them.
+        await saver.copyThread(id, `${id} copied`);
+      }
+      const ofA = "thread = (select pk from threads where thread_id = 'a')";
+      await write(db, `update checkpoints set body = ? where ${ofA}`, UTF8.encode("{"));
+      await expect(saver.prune()).rejects.toMatchObject(told("Checkpoint"));
+      expect(await listed(another(), { configurable: { thread_id: "b" } })).toHaveLength(1);
+      for (const id of ["a copied", "b copied"]) await saver.setThreadTtl(id, 0);
+      await expect(new CheckpointSaver(ctx).sweepExpired()).rejects.toMatchObject(told("checkpoints"));
+      expect(await saver.getTuple({ configurable: { thread_id: "b copied" } })).toBeUndefined();
+    }));
+
   it("an item of the memory store", () =>
     damaged("store_items", "value", "{", async (_, __, { ctx }) => {
       await expect(new Store(ctx).get(["notes"], "key")).rejects.toMatchObject(told("key"));
@@ -90,6 +107,27 @@ const COLUMNS: [table: string, column: string, told: string, read: Read][] = [
 ];
 
 describe.each(databases)("damaged rows of a storage on $name", ({ create }) => {
+  it("keep the events of no other run from being folded", async () => {
+    const { uri, open, remove } = await create();
+    const storage = await openStorage(uri);
+    const db = open();
+    try {
+      const sessions: string[] = [];
+      for (const _ of upTo(2)) {
+        const { session_id, lease } = await startRun(storage);
+        await storage.finishRun(lease, endOf("succeeded", token("a"), token("b")));
+        sessions.push(session_id);
+      }
+      await write(db, "update events set data = ? where seq = 1 and thread = (select min(pk) from threads)", "{");
+      await expect(storage.compactEvents(new Date(Date.now() + 60_000))).rejects.toMatchObject(told("Event 1"));
+      const { folded } = await storage.readEvents({ session_id: sessions[1] as string });
+      expect(folded).toBe(1);
+    } finally {
+      await Promise.all([storage.close(), db.close()]);
+      await remove();
+    }
+  });
+
   it("keep no run and no delivery that comes after them from being claimed, and are told when there is no other", async () => {
     const { uri, open, remove } = await create();
     const storage = await openStorage(uri);

@@ -1,4 +1,5 @@
 import type { SqlContext } from "../sql/context.ts";
+import { Damage } from "../sql/damaged-rows.ts";
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders, prepared } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
@@ -46,13 +47,16 @@ export async function prune({ db }: SqlContext, options: PruneOptions): Promise<
   const report: PruneReport = { threads: 0, checkpoints: 0, pieces: 0 };
   const ids =
     options.thread_id === undefined ? await longerThreads(db, options.keep_last) : [threadIdOf(options.thread_id)];
+  const damage = new Damage();
   for (const id of ids) {
     if (options.signal?.aborted) break;
-    const { checkpoints, pieces } = await db.transaction(() => pruneThread(db.dialect, id, options));
-    report.threads += checkpoints > 0 ? 1 : 0;
-    report.checkpoints += checkpoints;
-    report.pieces += pieces;
+    const pruned = await damage.pass(db.transaction(() => pruneThread(db.dialect, id, options)));
+    if (!pruned || pruned.checkpoints === 0) continue;
+    report.threads += 1;
+    report.checkpoints += pruned.checkpoints;
+    report.pieces += pruned.pieces;
   }
+  damage.tell();
   return report;
 }
 

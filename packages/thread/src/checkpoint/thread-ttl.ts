@@ -1,5 +1,6 @@
 import { AppError, MAX_TTL_SECONDS } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
+import { Damage } from "../sql/damaged-rows.ts";
 import type { Database } from "../sql/database.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { isOver } from "../sql/lease-time.ts";
@@ -28,10 +29,12 @@ export async function sweepExpired(ctx: SqlContext): Promise<string[]> {
     { sql: `select thread_id from threads where ${isExpired(db.dialect)}`, params: [] },
   ]);
   const swept: string[] = [];
+  const damage = new Damage();
   for (const row of found?.rows ?? []) {
     const thread_id = String(row["thread_id"]);
-    if (await db.transaction(() => removeExpired(ctx, thread_id))) swept.push(thread_id);
+    if (await damage.pass(db.transaction(() => removeExpired(ctx, thread_id)))) swept.push(thread_id);
   }
+  damage.tell();
   return swept;
 }
 

@@ -38,3 +38,23 @@ export async function claimReadable<T>(
     return claimed;
   }
 }
+
+/** Of work on many rows, one after the other: what can't be read keeps no other from its turn, and is told when all had theirs. */
+export class Damage {
+  #first: unknown;
+
+  /** Undefined where a row of it is damaged. */
+  async pass<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!isAppError(error, "corrupt_data")) throw error;
+      this.#first ??= error;
+      return undefined;
+    }
+  }
+
+  tell(): void {
+    if (this.#first !== undefined) throw this.#first;
+  }
+}

@@ -1,6 +1,7 @@
 import { isAppError } from "@cognition/contract";
 import type { EventLog } from "../event-log.ts";
 import type { SqlContext } from "./context.ts";
+import { Damage } from "./damaged-rows.ts";
 import { placeholders } from "./dialect.ts";
 import { type Fold, foldEvents } from "./event-fold.ts";
 import { requireDate } from "./input-checks.ts";
@@ -32,16 +33,22 @@ export async function compactEvents(
     .orderBy("runs.pk")
     .limit(atMost(RUNS_AT_ONCE));
   const total: Compaction = { runs: 0, folded: 0 };
-  for (;;) {
-    const runs = await db.read(due);
+  const damage = new Damage();
+  // They stay due.
+  const damaged: number[] = [];
+  for (let more = true; more; ) {
+    const runs = await db.read(due.where((eb) => eb.and(damaged.map((pk) => eb("runs.pk", "<>", pk)))));
     for (const run of runs) {
-      if (signal?.aborted) return total;
-      const folded = await writeThread(db, run, () => compactRun(ctx, run)).catch(unlessDeleted);
-      if (folded > 0) total.runs++;
-      total.folded += folded;
+      if (signal?.aborted) break;
+      const folded = await damage.pass(writeThread(db, run, () => compactRun(ctx, run)).catch(unlessDeleted));
+      if (folded === undefined) damaged.push(run.pk);
+      else total.folded += folded;
+      if (folded) total.runs++;
     }
-    if (runs.length < RUNS_AT_ONCE) return total;
+    more = runs.length === RUNS_AT_ONCE && !signal?.aborted;
   }
+  damage.tell();
+  return total;
 }
 
 /** One that was deleted in between, which the next page is without. */
