@@ -13,19 +13,29 @@ interface StepResult {
   refresh?: ItemRow[];
 }
 
+interface Address {
+  namespace: string;
+  key: string;
+}
+
 /** One operation: a single statement, which can travel with its neighbours, or a body that needs several. */
-export type Step =
-  | { statement: Statement; writes?: boolean; result: (rows: ItemRow[]) => StepResult }
-  | { body: () => Tx<StepResult>; writes?: boolean };
+export type Step = (
+  | { statement: Statement; result: (rows: ItemRow[]) => StepResult }
+  | { body: () => Tx<StepResult> }
+) & {
+  /** The item that it changes. */
+  writes?: Address;
+};
 
 /** The results in the order of the steps. With a write among them it is one transaction, otherwise it takes no lock. */
 export async function runBatch(db: Database, scope: string, steps: readonly Step[]): Promise<unknown[]> {
   const writes = steps.some((step) => step.writes);
   if (writes) {
+    const order = inOneOrder(steps);
     return db.transaction(function* () {
-      const results = yield* runSteps(steps);
+      const results = yield* runSteps(order.map((place) => steps[place] as Step));
       yield* all(refreshes(db, scope, results));
-      return values(results);
+      return values(inPlace(order, results));
     });
   }
   // Where nothing is divided into scopes there is nothing to keep apart, and agents read their memory often.
@@ -33,6 +43,31 @@ export async function runBatch(db: Database, scope: string, steps: readonly Step
   const refresh = refreshes(db, scope, results);
   if (refresh.length > 0) await db.atomic(refresh);
   return values(results);
+}
+
+/**
+ * The places of the steps, those that write one after the other in the order of their items: two batches that write the same
+ * items would wait for each other in a circle. Only what writes the same item must come in the order it was given.
+ */
+function inOneOrder(steps: readonly Step[]): number[] {
+  const order: number[] = [];
+  let writing: number[] = [];
+  const itemOf = (place: number) => steps[place]?.writes as Address;
+  const flush = () => {
+    order.push(...writing.sort((a, b) => byAddress(itemOf(a), itemOf(b))));
+    writing = [];
+  };
+  for (const [place, { writes }] of steps.entries()) {
+    if (!writes) flush();
+    (writes ? writing : order).push(place);
+  }
+  flush();
+  return order;
+}
+
+function inPlace<T>(order: readonly number[], results: readonly T[]): T[] {
+  const placed = new Map(order.map((place, i) => [place, results[i] as T]));
+  return order.map((_, place) => placed.get(place) as T);
 }
 
 function* runSteps(steps: readonly Step[]): Tx<StepResult[]> {
@@ -78,9 +113,9 @@ function refreshes({ dialect }: Database, scope: string, results: readonly StepR
   return ordered.map((address) => refreshItem(dialect, address));
 }
 
-function byAddress(a: { namespace: string; key: string }, b: { namespace: string; key: string }): number {
+function byAddress(a: Address, b: Address): number {
   if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
-  return a.key < b.key ? -1 : 1;
+  return a.key < b.key ? -1 : Number(a.key > b.key);
 }
 
 function values(results: readonly StepResult[]): unknown[] {

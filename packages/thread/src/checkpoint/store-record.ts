@@ -20,7 +20,7 @@ export function recordedPut({ db, now }: SqlContext, { thread_id, address, put }
   const select = `select value, ttl_ms, expires_at from store_items where scope = ? and namespace = ? and key = ? and ${live}`;
   const read = { sql: placeholders(dialect, select), params: item };
   return {
-    writes: true,
+    writes: address,
     *body() {
       const [before, , after] = yield* all([read, put, read]);
       const [old, fresh] = [before, after].map((found) => COLUMNS.map((name) => found?.rows[0]?.[name] ?? null));

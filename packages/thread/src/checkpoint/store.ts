@@ -19,7 +19,15 @@ import { toItem } from "./store-item.ts";
 import { planListing } from "./store-namespaces.ts";
 import { recordedPut } from "./store-record.ts";
 import { planSearch } from "./store-search.ts";
-import { deleteExpired, deleteItem, itemAddress, selectItem, ttlMs, upsertItem } from "./store-statements.ts";
+import {
+  deleteExpired,
+  deleteItem,
+  type ItemAddress,
+  itemAddress,
+  selectItem,
+  ttlMs,
+  upsertItem,
+} from "./store-statements.ts";
 import { encodeValue } from "./store-value.ts";
 import { reachDirectly } from "./store-wrapper.ts";
 
@@ -133,21 +141,14 @@ export class Store extends BaseStore {
 
   #planPut({ namespace, key, value, options }: Put): Step {
     const { thread_id } = this.#options;
-    if (thread_id !== undefined) {
-      const put = this.#putStatement({ namespace, key, value, options });
-      const address = itemAddress(this.#scope, namespace, key);
-      return recordedPut(this.#ctx, { thread_id, address, put });
-    }
-    return {
-      statement: this.#putStatement({ namespace, key, value, options }),
-      writes: true,
-      result: () => ({ value: undefined }),
-    };
+    const address = itemAddress(this.#scope, namespace, key);
+    const put = this.#putStatement(address, { value, options });
+    if (thread_id !== undefined) return recordedPut(this.#ctx, { thread_id, address, put });
+    return { statement: put, writes: address, result: () => ({ value: undefined }) };
   }
 
-  #putStatement({ namespace, key, value, options }: Put): Statement {
+  #putStatement(address: ItemAddress, { value, options }: Pick<Put, "value" | "options">): Statement {
     const { db, now } = this.#ctx;
-    const address = itemAddress(this.#scope, namespace, key);
     if (value === null) return deleteItem(db.dialect, address);
     const text = encodeValue(value, this.#options.maxValueBytes ?? DEFAULT_MAX_STORE_VALUE_BYTES);
     const minutes = options?.ttl === undefined ? this.#options.ttl?.defaultTtl : options.ttl;

@@ -122,6 +122,21 @@ function batchContract(open: OpenStorage): void {
   const test = (name: string, body: Parameters<typeof withStorage>[1]) => it(name, withStorage(open, body));
 
   describe("a batch", () => {
+    test("waits for no other in a circle, in whatever order they write the same items", async ({ storage, second }) => {
+      const stores = [await storage.getStore(), await (second ? await second() : storage).getStore()];
+      const keys = Array.from({ length: 31 }, (_, n) => `k${n}`);
+      const batches = Array.from({ length: 40 }, (_, n) => {
+        // Each in a strange order of its own; their number is prime.
+        const order = keys.map((_, i) => keys[(i * ((n % 30) + 1) + n) % keys.length] as string);
+        const puts = order.map((key) => ({ namespace: ["n"], key, value: { n } }));
+        const last = { namespace: ["n"], key: "k0", value: { n, last: true } };
+        return stores[n % 2]?.batch([...puts, last, { namespace: ["n"], key: "k1" }]);
+      });
+      const results = await Promise.all(batches);
+      for (const [n, result] of results.entries()) expect(result?.at(-1)).toMatchObject({ key: "k1", value: { n } });
+      expect(await stores[0]?.get(["n"], "k0")).toMatchObject({ value: { last: true } });
+    });
+
     test("runs in order, each operation sees those before it, and results stand in place", async ({ storage }) => {
       const store = await storage.getStore();
       const results = await store.batch([
