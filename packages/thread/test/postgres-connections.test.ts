@@ -44,6 +44,24 @@ async function startRudeProxy(url: string, rude: number) {
   return { url: target.href, close: () => new Promise((resolve) => proxy.close(resolve)) };
 }
 
+it("a pool with no connection left says so, and not that the server can't be reached", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const connections = new PostgresConnections({ url: database.url, poolMin: 0, poolMax: 1, connectTimeoutMs: 500 });
+  const { promise: done, resolve: giveBack } = Promise.withResolvers<void>();
+  const held = connections.use(() => done);
+  try {
+    await expect(connections.use((client) => client.query("select 1"))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringMatching(/all 1 connections of the pool were in use for 500 ms.*pool\.max/),
+    });
+  } finally {
+    giveBack();
+    await held;
+    await connections.close();
+    await database.drop();
+  }
+});
+
 it("a connection that is closed in the moment it opens is an error to its user, and not the process's end", async () => {
   const database = await createDatabase(inject("postgresUrl"));
   const proxy = await startRudeProxy(database.url, 1);

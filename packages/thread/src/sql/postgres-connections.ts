@@ -26,6 +26,8 @@ const POOL_MAX = 10;
 const INT8_OID = 20;
 const TOO_MANY_CONNECTIONS = "53300";
 const ASK_AGAIN_MS = 25;
+/** What the pool says to who has waited for one of its connections; to a server that does not answer it says another thing. */
+const NONE_FREE = "timeout exceeded when trying to connect";
 
 /** A statement ready to be sent, or a bare command such as "begin". */
 export type Query = string | pg.QueryConfig;
@@ -125,7 +127,7 @@ export class PostgresConnections {
       try {
         return await this.#pool.connect();
       } catch (error) {
-        if (!this.#mayWait(error, deadline)) throw storageError(error, `${this.where} can't be reached`);
+        if (!this.#mayWait(error, deadline)) throw this.#explain(error as Error);
         await delay(ASK_AGAIN_MS);
       }
     }
@@ -135,6 +137,14 @@ export class PostgresConnections {
   #mayWait(error: unknown, deadline: number): boolean {
     const { code } = error as { code?: string };
     return code === TOO_MANY_CONNECTIONS && this.#pool.totalCount > 0 && performance.now() < deadline;
+  }
+
+  #explain(error: Error): AppError {
+    if (error.message !== NONE_FREE) return storageError(error, `${this.where} can't be reached`);
+    const message =
+      `${this.where}: all ${this.#pool.totalCount} connections of the pool were in use for ${this.#waitMs} ms, and nothing was done. ` +
+      "Try again, allow more of them (pool.max), or wait longer (pool.wait_ms)";
+    return new AppError("storage_unavailable", message, { cause: error });
   }
 
   #nameOf(sql: string): string {
