@@ -10,6 +10,8 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 const MAY_TAKE_LONG = /"(pattern|patternProperties|\$ref)":/;
 /** By the clock, so not too short: on a busy machine a check that takes nothing may wait for its turn. */
 const CHECK_MS = 250;
+/** Of what refers to itself a hundred times a hundred, four kilobytes take seconds to be read, and fifteen a gigabyte as well. */
+const READ_MS = 1_000;
 const TOO_LONG = `to see whether it fits takes longer than ${CHECK_MS} ms; the schema must be simpler`;
 
 const compiled = new WeakMap<object, SchemaCheck>();
@@ -27,20 +29,28 @@ function bounded(check: SchemaCheck, schema: JsonObject): SchemaCheck {
   return (value) => checkWithin(CHECK_MS, () => check(value), TOO_LONG);
 }
 
-/** Throws `validation_failed` for what is no JSON Schema, or refers to something outside itself. */
+/** Throws `validation_failed` for what is no JSON Schema, refers to something outside itself, or takes too long to be read. */
 export function compileJsonSchema(schema: JsonObject): SchemaCheck {
   const known = compiled.get(schema);
   if (known) return known;
   metaSchema ??= compile({ $ref: "http://json-schema.org/draft-07/schema#" });
-  const { $schema: _, ...rest } = schema;
-  const wrong = metaSchema(rest);
+  const [meta, { $schema: _, ...rest }] = [metaSchema, schema];
+  const check = checkWithin(READ_MS, () => read(rest, meta), undefined);
+  if (!check) throw unusable(`to read it takes longer than ${READ_MS} ms; it must be simpler`);
+  compiled.set(schema, check);
+  return check;
+}
+
+function read(schema: JsonObject, meta: SchemaCheck): SchemaCheck {
+  const wrong = meta(schema);
   if (wrong) throw new AppError("validation_failed", `not a JSON Schema: ${wrong}`);
   try {
-    const check = bounded(compile(rest), rest);
-    compiled.set(schema, check);
-    return check;
+    return bounded(compile(schema), schema);
   } catch (cause) {
-    const reason = messageOf(cause);
-    throw new AppError("validation_failed", `not a usable JSON Schema: ${reason}`, { cause });
+    throw unusable(messageOf(cause), cause);
   }
+}
+
+function unusable(reason: string, cause?: unknown): AppError {
+  return new AppError("validation_failed", `not a usable JSON Schema: ${reason}`, { cause });
 }

@@ -29,3 +29,12 @@ it.each([
   expect(performance.now() - begun).toBeLessThan(5_000);
   expect(check({})).toBeUndefined();
 });
+
+it("a schema that would take long to be read is refused, and holds nobody up", () => {
+  const times = (count: number, schema: object) => ({ allOf: Array.from({ length: count }, () => schema) });
+  const multiplied = { ...times(300, { $ref: "#/$defs/a" }), $defs: { a: times(150, { type: "object" }) } };
+  const begun = performance.now();
+  expect(() => compileJsonSchema({ type: "object", ...multiplied })).toThrow("must be simpler");
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(() => city({})).not.toThrow();
+});
