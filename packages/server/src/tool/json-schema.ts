@@ -34,7 +34,8 @@ export function compileJsonSchema(schema: JsonObject): SchemaCheck {
   const known = compiled.get(schema);
   if (known) return known;
   metaSchema ??= compile({ $ref: "http://json-schema.org/draft-07/schema#" });
-  const [meta, { $schema: _, ...rest }] = [metaSchema, schema];
+  // `$async` is the validator's own word: what it then answers is a promise, which fits whatever the value is.
+  const [meta, { $schema: _, $async: __, ...rest }] = [metaSchema, schema];
   const check = checkWithin(READ_MS, () => read(rest, meta), undefined);
   if (!check) throw unusable(`to read it takes longer than ${READ_MS} ms; it must be simpler`);
   compiled.set(schema, check);

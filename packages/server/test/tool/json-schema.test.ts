@@ -15,6 +15,11 @@ it("says what does not fit, by a pattern too", () => {
   expect(check({ city: "bonn" })).toContain("must match pattern");
 });
 
+it("checks also a schema that asks for a promise", () => {
+  const check = compileJsonSchema({ $async: true, type: "object", required: ["city"] });
+  expect(check({})).toContain("must have required property");
+});
+
 it.each([
   ["a pattern", city({ pattern: "^(a+)+$" }), { city: `${"a".repeat(28)}!` }],
   [
