@@ -2,6 +2,7 @@ import { AppError, type JsonObject } from "@cognition/contract";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { messageOf } from "../file/error-text.ts";
 import { checkWithin } from "./check-within.ts";
+import { modelSchema } from "./model-schema.ts";
 
 /** The reason why a value does not fit, or undefined if it does. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -46,7 +47,9 @@ function read(schema: JsonObject, meta: SchemaCheck): SchemaCheck {
   const wrong = meta(schema);
   if (wrong) throw new AppError("validation_failed", `not a JSON Schema: ${wrong}`);
   try {
-    return bounded(compile(schema), schema);
+    const check = bounded(compile(schema), schema);
+    modelSchema(schema); // made again for each run, which nothing stops in its middle
+    return check;
   } catch (cause) {
     throw unusable(messageOf(cause), cause);
   }
