@@ -1,4 +1,4 @@
-import { AppError, isJsonObject } from "@cognition/contract";
+import { AppError, isJsonObject, type JsonObject } from "@cognition/contract";
 import { DynamicStructuredTool, type StructuredTool } from "@langchain/core/tools";
 import { modelSchema } from "../tool/model-schema.ts";
 import type { ToolContext, ToolDefinition, ToolEvent } from "../tool/tool.ts";
@@ -23,7 +23,7 @@ export function toGraphTool(
     returnDirect: endsTurn,
     name: definition.name,
     description: definition.description,
-    schema: (isZodSchema(schema) ? schema : modelSchema(schema)) as ConstructorParameters<
+    schema: (isZodSchema(schema) ? schema : ANY_ARGUMENTS) as ConstructorParameters<
       typeof DynamicStructuredTool
     >[0]["schema"],
     responseFormat: "content_and_artifact",
@@ -36,16 +36,21 @@ export function toGraphTool(
       return [output, artifact];
     },
   }) as unknown as StructuredTool;
-  return isZodSchema(schema) ? tool : explaining(tool, definition);
+  return isZodSchema(schema) ? tool : checked(tool, definition, schema);
 }
 
-/** Of arguments that don't fit a JSON Schema LangChain only says that they don't: a model could but guess what to mend. */
-function explaining(tool: StructuredTool, definition: ToolDefinition): StructuredTool {
+const ANY_ARGUMENTS = { type: "object" };
+
+/**
+ * Models are shown the schema, and arguments are held to it here. Of those that don't fit, LangChain only says that they don't: a model
+ * could but guess what to mend. And its own check takes every alternative, so one within itself twice, for as long as that takes.
+ */
+function checked(tool: StructuredTool, definition: ToolDefinition, schema: JsonObject): StructuredTool {
   const call = async (...[args, ...rest]: Parameters<StructuredTool["call"]>) => {
     await parseToolArgs(definition, args);
     return tool.call(args, ...rest);
   };
-  return Object.create(tool, { call: { value: call } });
+  return Object.create(tool, { call: { value: call }, schema: { value: modelSchema(schema), enumerable: true } });
 }
 
 function contextOf(partsOf: ContextParts): ToolContext {

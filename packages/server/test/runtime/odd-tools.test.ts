@@ -111,6 +111,26 @@ it.each<[string, ToolDefinition["schema"]]>([
   },
 );
 
+it("arguments of which each part fits two alternatives are looked at once, and hold nobody up", async () => {
+  const branch = { type: "object", properties: { a: { $ref: "#/$defs/tree" } } };
+  const schema = {
+    type: "object",
+    properties: { tree: { $ref: "#/$defs/tree" } },
+    $defs: { tree: { anyOf: [branch, { ...branch }] } },
+  };
+  const tree = JSON.parse(`${'{"a":'.repeat(20)}{}${"}".repeat(20)}`);
+  const started = await startWith(() => "done", { schema, args: { tree } });
+  const lags: number[] = [];
+  let last = performance.now();
+  const beat = setInterval(() => {
+    lags.push(performance.now() - last);
+    last = performance.now();
+  }, 20);
+  onTestFinished(() => clearInterval(beat));
+  expect(dataOf(await say(started, "Go"), "tool_result")).toMatchObject([{ outcome: "ok" }]);
+  expect(Math.max(...lags)).toBeLessThan(3_000);
+});
+
 const route = { type: "string", description: "A route" };
 const file = { type: "string" };
 const unions: [string, ToolDefinition["schema"], object][] = [
