@@ -1,5 +1,5 @@
 import { type ErrorCode, EVERY } from "@cognition/contract";
-import { compileJsonSchema } from "../tool/json-schema.ts";
+import { compileJsonSchema, DEFINED_WITHIN_MS } from "../tool/json-schema.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { memoryFault } from "./memory-path.ts";
 
@@ -119,7 +119,7 @@ function schemaFault(format: Record<string, unknown>): string | undefined {
     return `is larger than the limit of ${MAX_SCHEMA_CHARACTERS} characters`;
   }
   try {
-    compileJsonSchema(format);
+    compileJsonSchema(format, DEFINED_WITHIN_MS);
   } catch (error) {
     return (error as Error).message;
   }

@@ -11,8 +11,12 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 const MAY_TAKE_LONG = /"(pattern|patternProperties|\$ref)":/;
 /** By the clock, so not too short: on a busy machine a check that takes nothing may wait for its turn. */
 const CHECK_MS = 250;
-/** Of what refers to itself a hundred times a hundred, four kilobytes take seconds to be read, and fifteen a gigabyte as well. */
-const READ_MS = 1_000;
+/**
+ * How long a schema may take to be read: of what refers to itself a hundred times a hundred, four kilobytes take seconds, and fifteen a
+ * gigabyte as well. By the clock, too: what was taken when it was defined must not be refused when a busy machine runs it.
+ */
+export const DEFINED_WITHIN_MS = 1_000;
+const READ_WITHIN_MS = 10_000;
 const TOO_LONG = `to see whether it fits takes longer than ${CHECK_MS} ms; the schema must be simpler`;
 
 const compiled = new WeakMap<object, SchemaCheck>();
@@ -31,14 +35,15 @@ function bounded(check: SchemaCheck, schema: JsonObject): SchemaCheck {
 }
 
 /** Throws `validation_failed` for what is no JSON Schema, refers to something outside itself, or takes too long to be read. */
-export function compileJsonSchema(schema: JsonObject): SchemaCheck {
+export function compileJsonSchema(schema: JsonObject, within_ms = READ_WITHIN_MS): SchemaCheck {
   const known = compiled.get(schema);
   if (known) return known;
   metaSchema ??= compile({ $ref: "http://json-schema.org/draft-07/schema#" });
+  const meta = metaSchema;
   // `$async` is the validator's own word: what it then answers is a promise, which fits whatever the value is.
-  const [meta, { $schema: _, $async: __, ...rest }] = [metaSchema, schema];
-  const check = checkWithin(READ_MS, () => read(rest, meta), undefined);
-  if (!check) throw unusable(`to read it takes longer than ${READ_MS} ms; it must be simpler`);
+  const { $schema: _, $async: __, ...rest } = schema;
+  const check = checkWithin(within_ms, () => read(rest, meta), undefined);
+  if (!check) throw unusable(`to read it takes longer than ${within_ms} ms; it must be simpler`);
   compiled.set(schema, check);
   return check;
 }
