@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   AppError,
   type Chat,
@@ -31,7 +32,8 @@ export interface ChatsOptions {
 
 /**
  * Chats by (user_id, chat_id). A chat is a key to a session of the platform: messages are sent there, and its log is that
- * session's messages. Count, cost and time of the last use are that session's too, so there is nothing to keep equal.
+ * session's messages. Mode, folder, count, cost and time of the last use are that session's too, so there is nothing to keep
+ * equal.
  */
 export interface Chats {
   /** The active chat, made if there is none; of many at once one is made. */
@@ -52,17 +54,18 @@ export function createChats(options: ChatsOptions): Chats {
   async function find(key: ChatKey, scope: Scope): Promise<Chat | null> {
     const store = await storeFor(scope);
     const chat = await store.load(key.user_id, key.chat_id);
-    if (!chat || (await hasSession(chat, scope))) return chat;
+    if (!chat) return null;
+    const session = await findSession(chat, scope);
+    if (session) return asIn(session, chat);
     await store.save({ ...chat, is_active: false });
     return null;
   }
 
-  async function hasSession({ session_id }: Chat, scope: Scope): Promise<boolean> {
+  async function findSession({ session_id }: Chat, scope: Scope): Promise<Session | undefined> {
     try {
-      await sessions.get(session_id, scope);
-      return true;
+      return await sessions.get(session_id, scope);
     } catch (error) {
-      if (isAppError(error, "session_not_found")) return false;
+      if (isAppError(error, "session_not_found")) return undefined;
       throw error;
     }
   }
@@ -83,7 +86,7 @@ export function createChats(options: ChatsOptions): Chats {
 
   /** Null if the chat ended in between. */
   async function change(chat: Chat, { mode, working_directory }: PutChat, scope: Scope): Promise<Chat | null> {
-    if (working_directory !== undefined && working_directory !== chat.working_directory) {
+    if (working_directory !== undefined && resolve(working_directory) !== chat.working_directory) {
       const message = `Chat ${chat.chat_id} works in ${chat.working_directory}; clear or deactivate it to begin elsewhere`;
       throw new AppError("workspace_path_refused", message);
     }
@@ -98,8 +101,8 @@ export function createChats(options: ChatsOptions): Chats {
       sessions.get(chat.session_id, scope),
       costOf(storage, chat.session_id),
     ]);
-    const { message_count, mode, updated_at } = session;
-    return { ...chat, mode, message_count, total_cost, last_used: later(updated_at, chat.last_used) };
+    const { message_count, updated_at } = session;
+    return { ...asIn(session, chat), message_count, total_cost, last_used: later(updated_at, chat.last_used) };
   }
 
   return {
@@ -144,6 +147,11 @@ function toChat(key: ChatKey, { id, mode, workspace_path, created_at }: Session)
     created_at,
     last_used: created_at,
   };
+}
+
+/** Its mode and folder are its session's: an approved plan or a PATCH changes the one there, a root that was moved the other. */
+function asIn({ mode, workspace_path }: Session, chat: Chat): Chat {
+  return { ...chat, mode, working_directory: workspace_path ?? "" };
 }
 
 /** Of two times in one format, as all of ours are. */

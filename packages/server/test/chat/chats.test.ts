@@ -61,6 +61,34 @@ describe("a chat", () => {
     expect(after.session_id).not.toBe(before.session_id);
   });
 
+  it("is put back into the mode that is asked for, whoever has changed its session's", async () => {
+    const at = await startTestServer();
+    const { session_id } = await put(at, "/chats/alice/main", { mode: "plan" });
+    const session = `/sessions/${session_id}`;
+    await json(at.ask(session, { method: "PATCH", json: { mode: "auto" } }));
+    expect(await put(at, "/chats/alice/main", { mode: "plan" })).toMatchObject({ session_id, mode: "plan" });
+    expect(await json<Session>(at.ask(session))).toMatchObject({ mode: "plan" });
+  });
+
+  it("is the same one for the same folder, however its path is written", async () => {
+    const at = await startTestServer();
+    const { session_id } = await put(at, "/chats/alice/main", { working_directory: `${at.root}/project/` });
+    for (const working_directory of [`${at.root}/project/`, `${at.root}/project`, `${at.root}/./project`]) {
+      expect(await put(at, "/chats/alice/main", { working_directory })).toMatchObject({ session_id });
+    }
+    const other = at.ask("/chats/alice/main", { method: "PUT", json: { working_directory: `${at.root}/other` } });
+    expect(await json(other, 422)).toMatchObject({ code: "workspace_path_refused" });
+  });
+
+  it("works where its session does when the root was moved", async () => {
+    const at = await startTestServer();
+    const { session_id } = await put(at, "/chats/alice/main", { working_directory: `${at.root}/project` });
+    const moved = await startTestServer({ storage: at.storage });
+    const working_directory = `${moved.root}/project`;
+    expect(await json<Chat>(moved.ask("/chats/alice/main"))).toMatchObject({ session_id, working_directory });
+    expect(await put(moved, "/chats/alice/main", { working_directory })).toMatchObject({ session_id });
+  });
+
   it("costs what its runs did, which are not read one by one", async () => {
     const at = await startTestServer();
     const { session_id } = await put(at, "/chats/alice/main");
