@@ -44,6 +44,8 @@ describe("the command line", () => {
     [["keys", "create", "x", "--scope", "user=ann", "--scope", "user=ben"], "--scope names user twice"],
     [["keys", "create", "x", "--expires", "0d"], '--expires must be like 90d, not "0d"'],
     [["keys", "list", "all"], 'no place for "all"'],
+    [["keys", "list", "--scope", "user=ann"], "--scope: only beside create"],
+    [["keys", "revoke", "cog_x", "--expires", "1d", "--admin"], "--admin, --expires: only beside create"],
     [["db", "status", "now"], 'no place for "now"'],
     [["db", "drop"], 'status, migrate or backup, not "drop"'],
     [["keys", "lose"], 'create, list or revoke, not "lose"'],

@@ -1,3 +1,4 @@
+import type { ParseArgsOptionsConfig } from "node:util";
 import { type ApiKey, AppError } from "@cognition/contract";
 import { type ApiKeys, createApiKeys, storageSettings } from "@cognition/server/operator";
 import { openStorage } from "@cognition/thread";
@@ -10,17 +11,18 @@ import { table } from "../terminal/table.ts";
 
 const DAY_MS = 86_400_000;
 
+/** What a new key is to be. */
+const OF_NEW: ParseArgsOptionsConfig = {
+  scope: { type: "string", multiple: true },
+  "any-scope": { type: "boolean" },
+  admin: { type: "boolean" },
+  expires: { type: "string" },
+};
+
 export const command: Command = {
   usage: "create <name> [--scope <key>=<value>] [--admin] [--expires <days>d] | list | revoke <id or prefix>",
   arguments: [1, 2],
-  options: {
-    ...CONFIG_OPTIONS,
-    scope: { type: "string", multiple: true },
-    "any-scope": { type: "boolean" },
-    admin: { type: "boolean" },
-    expires: { type: "string" },
-    json: { type: "boolean" },
-  },
+  options: { ...CONFIG_OPTIONS, ...OF_NEW, json: { type: "boolean" } },
   help: [
     "create <name>            prints the key, once; --scope binds it, --any-scope lets each request choose",
     "--admin                  the key may change what all scopes share",
@@ -33,6 +35,7 @@ export const command: Command = {
   async run(context, args) {
     const [action, what] = args.positionals;
     const act = actionOf(action);
+    if (act !== create) refuseInVain(args);
     const { options } = storageSettings(configOf(context, args).config);
     const storage = await openStorage(options);
     try {
@@ -56,6 +59,14 @@ function actionOf(action: string | undefined): (call: Call) => Promise<void> {
   if (action === "list") return list;
   if (action === "revoke") return revoke;
   throw misuse(`create, list or revoke, not "${action}"`);
+}
+
+/** Passed over in silence, `list --scope user=ann` would look like a list of that scope's keys. */
+function refuseInVain(args: Arguments): void {
+  const given = Object.keys(OF_NEW)
+    .filter((name) => args.flag(name) || args.text(name) !== undefined || args.list(name).length > 0)
+    .map((name) => `--${name}`);
+  if (given.length > 0) throw misuse(`${given.join(", ")}: only beside create`);
 }
 
 async function create({ context, args, what, keys }: Call): Promise<void> {
