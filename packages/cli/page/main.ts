@@ -35,6 +35,7 @@ function listSessions(): void {
 /** The session's id is in the address: a reload, or the page on another device, shows the same conversation. */
 function open(): void {
   conversation?.close();
+  say(""); // what was told of that one
   const session_id = location.hash.slice(1).replace(/^new$/, "");
   const parts = { client, session_id, say, onError, onChange: listSessions, onTakenBack: writeAgain };
   conversation = session_id === "" ? undefined : openConversation(parts);

@@ -569,6 +569,8 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await serve();
     await page.goto(`${served.url}/#${crypto.randomUUID()}`);
     await state(/^session_not_found: /);
+    await page.click("#new");
+    await state(""); // it was of the other one
   });
 
   test.each(["light", "dark"] as const)("fits on a phone and a desk, %s", async (colorScheme) => {
