@@ -20,7 +20,8 @@ const INTRODUCTION = `This page is written by \`npm run config-reference\` from 
 ${ORDER}
 A list or an object is one value, which the later one replaces as a whole.
 A key that is not listed here, or a value that is not valid, stops the start with the place where it stands; so does a variable that
-begins with \`COGNITION_\` and is not listed (those that Kubernetes injects for a service of that name are passed over).
+begins with \`COGNITION_\` and is not listed (those that Kubernetes injects for a service of that name are passed over),
+and a \`config.yml\` in the file's place.
 \`cognition config\` prints what is in force and where each value comes from.
 
 In a file, \`\${NAME}\` stands for an environment variable and \`\${NAME:-text}\` for one with a default; \`$$\` is a dollar sign. In a

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AppError } from "@cognition/contract";
 import { parseYaml, type YamlSource, yamlError } from "../agent/yaml-source.ts";
@@ -8,11 +8,13 @@ import { expand } from "./expand.ts";
 import { isGroup, type Layer, type Path } from "./layer.ts";
 
 export const CONFIG_FILE = join(".cognition", "config.yaml");
+/** As many other programs call theirs: whoever has his settings in it, scoping among them, believes that they are in force. */
+const MISNAMED = join(".cognition", "config.yml");
 
 /** The file in this folder's `.cognition`, if there is one. */
 export function fileLayer(folder: string, env: Environment): Layer | undefined {
   const file = join(folder, CONFIG_FILE);
-  const text = readText(file);
+  const text = readText(folder);
   if (text === undefined) return undefined;
   const source = parseYaml(text, file);
   const expanded = new Set<string>();
@@ -27,12 +29,19 @@ export function fileLayer(folder: string, env: Environment): Layer | undefined {
 /** The nearest folder from here upward that has a configuration. */
 export function findConfigFolder(cwd: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    if (readText(join(folder, CONFIG_FILE)) !== undefined) return folder;
+    if (readText(folder) !== undefined) return folder;
     if (folder === dirname(folder)) return undefined;
   }
 }
 
-function readText(file: string): string | undefined {
+function readText(folder: string): string | undefined {
+  const [file, misnamed] = [join(folder, CONFIG_FILE), join(folder, MISNAMED)];
+  if (existsSync(misnamed)) {
+    throw new AppError(
+      "invalid_config",
+      `${misnamed} is not read: settings are in ${file}. Rename or remove it. Nothing was started.`,
+    );
+  }
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {

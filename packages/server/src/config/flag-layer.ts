@@ -13,10 +13,10 @@ export function flagLayer(flags: Flags): Layer {
   };
 }
 
+/** The one that set this value, or a larger or smaller part of it: of an unknown key the first part alone is told. */
 function flagOf(flags: Flags, path: readonly PropertyKey[]): string {
-  for (let length = path.length; length > 0; length--) {
-    const found = flags[path.slice(0, length).join(".")];
-    if (found) return found.flag;
-  }
-  return "a flag";
+  const key = path.join(".");
+  const isPart = (whole: string, part: string) => part === whole || part.startsWith(`${whole}.`);
+  const found = Object.keys(flags).find((each) => isPart(each, key) || isPart(key, each));
+  return (found !== undefined && flags[found]?.flag) || "a flag";
 }

@@ -114,6 +114,17 @@ describe("where values come from", () => {
     expect(failure({}, flags).message).toContain("elsewhere/.cognition/config.yaml:1");
   });
 
+  test.each(["home", "project", "project/inner"])(
+    "a config.yml in %s is refused: it would be passed over",
+    (folder) => {
+      write("project", "server: {port: 2}\n");
+      const misnamed = write(folder, "scoping: {enabled: true}\n").replace(/yaml$/, "yml");
+      writeFileSync(misnamed, "scoping: {enabled: true}\n");
+      expect(failure()).toMatchObject({ code: "invalid_config" });
+      expect(failure().message).toContain(`${misnamed} is not read`);
+    },
+  );
+
   test("a section with nothing in it is as good as left out", () => {
     write("project", "server:\n  # port: 1\nlog:\n  level:\n");
     expect(load().config).toMatchObject({ server: { port: 8000 }, log: { level: "info" } });
@@ -230,6 +241,16 @@ describe("in a file", () => {
     write("project", "server: {port: none, hots: a}\nlog: {level: loud}\n");
     expect(failure().message.split("\n")).toHaveLength(4);
   });
+});
+
+test.each([
+  ["a.b", "a"],
+  ["server.prot", "server.prot"],
+  ["server.port.x", "server.port"],
+])("an unknown key that a flag sets, %s, names the flag", (path, told) => {
+  const { message } = failure({}, { [path]: { flag: `--set ${path}`, text: "1" } });
+  expect(message).toContain(`--set ${path}: `);
+  expect(message).toContain(told);
 });
 
 test("a value in the environment or a flag that is not valid names its place", () => {
