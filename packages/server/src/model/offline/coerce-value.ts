@@ -60,9 +60,9 @@ export function coerceValue(raw: string, schema: Schema): unknown {
 export function readList(raw: string): string[] {
   const json = parseJson(raw);
   if (Array.isArray(json)) return json.map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
-  const lines = [...raw.matchAll(/(?:^|\n|\s)(?:\d+[.)]|[-*•])\s+([^\n]+?)(?=\s+\d+[.)]\s|\n|$)/g)].map(
-    (match) => match[1] ?? "",
-  );
+  const lines = [
+    ...raw.matchAll(/(?:^|\n|\s)(?:\d+[.)]|[-*•])\s+([^\n]+?)(?=\s+(?:\d+[.)]|(?<=^\s*[-*•]\s[^\n]*)[-*•])\s|\n|$)/g),
+  ].map((match) => match[1] ?? "");
   const parts = lines.length > 0 ? lines : raw.replace(/^\[|\]$/g, "").split(/\s*,\s*(?:and\s+)?|\s+and\s+|;\s*/);
   return parts.map((part) => unquote(dropEnd(part))).filter(Boolean);
 }

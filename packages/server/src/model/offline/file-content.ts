@@ -6,7 +6,7 @@ export const PLACE = "\uE002";
 const FILE =
   "(?:an?\\s+|the\\s+|my\\s+|new\\s+|text\\s+)*(?:file\\s+|\\w+\\s+(?=named|called))?(?:named\\s+|called\\s+)?";
 const CONTENT =
-  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |these |those |following |single |(?:two|three|four|five|\d+) )*(?:contents?|text|lines?|words?|body)(?=\s*:|\s*\n)|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose (?:only |sole |entire )?contents? (?:is|are)|(?:that|which|so that it|so it|to|should) (?:says?|reads?)|(?:that|which) has|saying|reading|holding|and (?:write|put) (?:in|into|to) it|and (?:the )?(?:contents?|text)|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
+  /\b(?:containing|that contains?|which contains?|contain|with (?:the |this |these |those |following |single |(?:two|three|four|five|\d+) )*(?:contents?|text|lines?|words?|body|items?|entries|points|bullets?|values?|things)(?=\s*:|\s*\n)|with (?:the |this |following )*(?:contents?|text|line|lines|word|words|body)|whose (?:only |sole |entire )?contents? (?:is|are)|(?:that|which|so that it|so it|to|should) (?:says?|reads?)|(?:that|which) has|saying|reading|holding|and (?:write|put) (?:in|into|to) it|and (?:the )?(?:contents?|text)|with|(?<=contents? of \uE002 )to|(?<=\bset \uE002 )to)(?![\p{L}\p{N}_])(?:\s+(?:exactly|only|just|this|the following))*\s*(?:of|is|being)?\s*([\s\S]*)$/iu;
 /** "write hello to notes.txt": the content stands between the verb and the place. */
 const INTO = new RegExp(
   `\\b(?:write|save|put|store|dump|echo|add|append|insert|prepend|attach|type)\\s+([\\s\\S]+?)\\s+(?:to|into|in|as|inside|onto|on)\\s+${FILE}${PLACE}`,

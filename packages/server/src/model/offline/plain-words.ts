@@ -1,4 +1,4 @@
-import { literal, mask, POLITE } from "./phrase.ts";
+import { literal, mask, POLITE, QUOTED } from "./phrase.ts";
 import { IMPERATIVE, withReferent } from "./split-instructions.ts";
 import { findPath } from "./workspace-path.ts";
 
@@ -50,6 +50,26 @@ export function plainly(instruction: string): string {
     .replace(LISTED, "$1 named ")
     .replace(KEEP_OLD, " if it does not exist")
     .replace(/\bw\/\s*(?=\w)/i, "with ");
+}
+
+const MARK = "(?:\\d+[.)]|[-*•])";
+/** "Create two files:" with one on each line. */
+const HEADED = new RegExp(
+  `^(\\s*${POLITE}(?:create|make|write|add|delete|remove|read|show me|show|open|print)\\b)[^:\\n]{0,40}\\bfiles\\b[^:\\n]{0,30}:[^\\S\\n]*\\n+((?:[^\\S\\n]*(?:${MARK}[^\\S\\n]+)?\\S[^\\n]*(?:\\n+|$))+)$`,
+  "i",
+);
+const NAME_FIRST = new RegExp(`^\\s*(?:${MARK}\\s+)?((?:${QUOTED}|${NAME})(?![\\p{L}\\p{N}/_]).*)$`, "u");
+
+/** The verb of a list is that of each of its lines. */
+export function headed(request: string): string {
+  const { text, reveal } = mask(request);
+  const [, verb, list = ""] = HEADED.exec(text) ?? [];
+  const lines = list.split(/\n+/).filter((line) => line.trim() !== "");
+  const names = lines.findIndex((line) => !NAME_FIRST.test(line));
+  const named = lines.slice(0, names === -1 ? lines.length : names);
+  if (verb === undefined || named.length < 2) return request;
+  const orders = named.map((line) => `${verb} ${NAME_FIRST.exec(line)?.[1] ?? ""}`);
+  return reveal([...orders, ...lines.slice(named.length)].join("\n"));
 }
 
 const BEFORE = /^\s*(?:please\s+)?before\s+(?:you\s+|we\s+)?(\p{L}+)\s+([^,]+),\s*([\s\S]+)$/iu;

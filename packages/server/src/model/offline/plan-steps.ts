@@ -7,6 +7,7 @@ import { readFile } from "./file-tools.ts";
 import { findTool } from "./find-tool.ts";
 import { inContext } from "./in-context.ts";
 import { addToFileIntent } from "./intent/add-to-file-intent.ts";
+import { changeTodos } from "./intent/change-todos.ts";
 import { bareCommandIntent, commandIntent } from "./intent/command-intent.ts";
 import { delegateIntent } from "./intent/delegate-intent.ts";
 import { deleteFileIntent } from "./intent/delete-file-intent.ts";
@@ -26,7 +27,7 @@ import { todoSteps } from "./intent/todo-intent.ts";
 import { transferIntent } from "./intent/transfer-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
 import { asksAbout, inItsPlace, isForbidden, isTakenBack, withoutForbidden } from "./negation.ts";
-import { inOrder, plainly } from "./plain-words.ts";
+import { headed, inOrder, plainly } from "./plain-words.ts";
 import { listSkills, matchSkill, type Skill, unknownSkill } from "./skills.ts";
 import { splitInstructions, withReferent } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
@@ -107,7 +108,7 @@ function stepsOf(turn: Turn): readonly Step[] {
   if (unknown !== undefined && !isInventory(turn))
     return say(`I have no skill named "${unknown}". ${listSkills(turn)}`);
   const skill = skillSteps(turn);
-  const rest = todoIntent(turn.request, turn) ?? instructionSteps(inOrder(turn.request), turn);
+  const rest = todoIntent(turn.request, turn) ?? instructionSteps(inOrder(headed(turn.request)), turn);
   // "Use your greeting skill" asks for no more than the skill itself.
   const reader = skill.length > 0 ? findTool(turn.tools, "skill")?.name : undefined;
   return settle([...skill, ...rest.filter((step) => step.type !== "call" || step.tool !== reader)], turn);
@@ -115,7 +116,8 @@ function stepsOf(turn: Turn): readonly Step[] {
 
 /** Asked first of the whole request, whose other sentences may be the items; then of each instruction. */
 function todoIntent(text: string, turn: Turn): readonly Step[] | undefined {
-  return todoSteps(text, turn, (item) => understand(item, turn) ?? []);
+  const stepsOf = (item: string) => understand(item, turn) ?? [];
+  return todoSteps(text, turn, stepsOf) ?? changeTodos(text, turn, stepsOf);
 }
 
 const CHANGES =

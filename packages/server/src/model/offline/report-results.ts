@@ -1,4 +1,4 @@
-import { hasFailed, type ToolResult, type Turn } from "./turn.ts";
+import { hasFailed, type PlanItem, planIn, type ToolResult, type Turn } from "./turn.ts";
 
 const UNKNOWN = /outcome[_ ]unknown|outcome is (?:not known|unknown)|not known whether/i;
 const MAX_OUTPUT = 4_000;
@@ -27,27 +27,18 @@ function describeCall({ tool, args }: ToolResult): string {
   return first === undefined || first.length > 120 ? tool : `${tool} (${first})`;
 }
 
-interface Item {
-  readonly content: string;
-  readonly status: string;
-}
-
-function planOf({ args }: ToolResult): readonly Item[] | undefined {
-  const list = Object.values(args).find(
-    (value): value is Item[] => Array.isArray(value) && value.every((item) => typeof item?.status === "string"),
-  );
-  return list?.length ? list : undefined;
-}
-
 function isPlan(result: ToolResult): boolean {
-  return planOf(result) !== undefined;
+  return planIn(result.args) !== undefined;
 }
 
 function planReport(result: ToolResult): string {
-  const items = planOf(result) ?? [];
+  const items = planIn(result.args) ?? [];
   const done = items.filter(({ status }) => status === "completed").length;
-  const lines = items.map(({ content, status }) => `${status === "completed" ? "[x]" : "[ ]"} ${content}`);
-  return `${done === items.length ? "All steps of the todo list are done" : `The todo list is written, ${done} of ${items.length} done`}:\n${lines.join("\n")}`;
+  return `${done === items.length ? "All steps of the todo list are done" : `The todo list is written, ${done} of ${items.length} done`}:\n${listPlan(items)}`;
+}
+
+export function listPlan(items: readonly PlanItem[]): string {
+  return items.map(({ content, status }) => `${status === "completed" ? "[x]" : "[ ]"} ${content}`).join("\n");
 }
 
 function shorten(text: string): string {

@@ -31,6 +31,7 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
       "gi",
     ),
   ],
+  ["soft", /,?\s+and\s+(?=in(?:side|to)?\s+(?:it|there)\b)/gi],
   // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".
   ["soft", new RegExp(`(?<!\\.\\w{1,10}),?\\s+and\\s+(?=${PATH})`, "giu")],
   ["soft", new RegExp(`,?\\s+and\\s+(?=(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "giu")],
@@ -42,6 +43,7 @@ const COMMAND =
   /\b(?:commands?|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
 /** "Run the following commands:" goes on in a list. */
 const LISTED_COMMANDS = /\bcommands\b[^:\n]*:\s*(?:$|\n\s*(?:\d+[.)]|[-*•])\s)/i;
+const LIST_MARK = /^\s*(1[.)]|[-*•])(?=\s)/;
 const ENDS_IN_FENCE = /:\s*\n\s*(?:```(?:(?!```)[\s\S])*```|"""(?:(?!""")[\s\S])*""")$/;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
 const PRONOUN = /\b(it|that file|this file|the file|the same file|its|them)\b/i;
@@ -54,7 +56,7 @@ const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|d
 /** The name in it is that of the other place: "copy it to b.txt". */
 const MOVE_IT = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\s+(?:it|that file|the file|this file)\\s`, "i");
 const RENAMES = new RegExp(`^${POLITE}(?:rename|move)\\b`, "i");
-const IN_IT = /\s+(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
+const IN_IT = /(?:^|\s+)(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
   "i",
@@ -75,27 +77,48 @@ export function splitInstructions(request: string, reader: Reader): string[] {
   const parts: string[] = [];
   const spellOut = (from: number, to: number, before: readonly string[]) =>
     withVerb(text.slice(from, to).trim(), withReferent(reveal(text.slice(from, to)).trim(), before), before, reader);
-  let from = 0;
-  for (const [index, { at, end, kind, strong }] of boundaries.entries()) {
+  const [lead = "", first] = LIST_MARK.exec(text) ?? [];
+  let from = lead.length;
+  let item = first;
+  for (const [index, boundary] of boundaries.entries()) {
+    const { at, end, kind, strong, mark } = boundary;
     const before = spellOut(from, at, parts);
-    if (/^[^:]*:$/.test(before) && !COMMAND.test(before) && !reader.isInstruction(before)) {
-      // "Do the following:" says nothing itself.
+    if (isHeading(before, reader)) {
       from = end;
+      item = mark;
       continue;
     }
-    if (!mayEnd(before, kind, reader)) continue;
+    if (!endsAt(boundary, before, item, reader)) continue;
     // In a command a semicolon is the shell's.
     if (text[at] === ";" && RUN.test(before) && STARTS_PROGRAM.test(text.slice(end))) continue;
     const next = boundaries[index + 1]?.at ?? text.length;
     const begins = () =>
       reader.isInstruction(spellOut(end, next, [...parts, before])) ||
       (text.length - end < MAX_SENTENCE && reader.isInstruction(spellOut(end, text.length, [...parts, before])));
-    if (!(reader.isInstruction(before) || kind === "sentence") || !(strong || begins())) continue;
+    if (!(strong || isBeside(boundary, item) || begins())) continue;
     parts.push(before);
     from = end;
+    item = kind === "line" ? mark : undefined;
   }
   parts.push(spellOut(from, text.length, parts));
   return parts.filter(Boolean);
+}
+
+/** "Do the following:" says nothing itself. */
+function isHeading(before: string, reader: Reader): boolean {
+  return /^[^:]*:$/.test(before) && !COMMAND.test(before) && !reader.isInstruction(before);
+}
+
+/** What stands beside an order in a list is to be one as well, understood or not. */
+function isBeside({ mark }: Boundary, item: string | undefined): boolean {
+  return mark !== undefined && mark === item;
+}
+
+function endsAt(boundary: Boundary, before: string, item: string | undefined, reader: Reader): boolean {
+  const isNext = isBeside(boundary, item);
+  const endsContent = isNext && item !== undefined && /\d/.test(item) && !/\n\s*\d+[.)]\s/.test(before);
+  if (before === "" || (!endsContent && !mayEnd(before, boundary.kind, reader))) return false;
+  return isNext || boundary.kind === "sentence" || reader.isInstruction(before);
 }
 
 function mayEnd(before: string, kind: Kind, reader: Reader): boolean {
@@ -112,6 +135,8 @@ interface Boundary {
   readonly kind: Kind;
   /** A sentence that begins with "then" is a new instruction, understood or not. */
   readonly strong: boolean;
+  /** What stands before an item of a list: a number or a sign. */
+  readonly mark: string | undefined;
 }
 
 function boundariesIn(text: string, reveal: (part: string) => string): Boundary[] {
@@ -123,6 +148,7 @@ function boundariesIn(text: string, reveal: (part: string) => string): Boundary[
         end: match.index + match[0].length,
         kind,
         strong: kind === "ordered" && /^[.;!\n]/.test(match[0]),
+        mark: /\n\s*(\S+)/.exec(match[0])?.[1]?.replace(/\d+/, "1"),
       })),
   )
     .sort((a, b) => a.at - b.at || b.end - a.end)
@@ -162,7 +188,7 @@ export function withReferent(part: string, before: readonly string[]): string {
   if (OWN_LIST.test(part) || (LIST_MADE.test(last) && PRONOUN.test(part) && WORK_OFF.test(part))) return part;
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
-  if (folder !== undefined) return inFolder(part.replace(IN_IT, ""), folder);
+  if (folder !== undefined) return inFolder(part.replace(IN_IT, "").trim(), folder);
   if ((findPath(part) !== undefined && !MOVE_IT.test(part)) || !PRONOUN.test(part)) return part;
   const path = before.map(pathAfter).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);

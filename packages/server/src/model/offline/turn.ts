@@ -13,6 +13,19 @@ export function hasFailed({ failed, output }: ToolResult): boolean {
   return failed || /^\s*error\b/i.test(output);
 }
 
+export interface PlanItem {
+  readonly content: string;
+  readonly status: string;
+}
+
+/** The items of a todo list among a call's arguments, whatever its tool calls them. */
+export function planIn(args: Readonly<Record<string, unknown>>): readonly PlanItem[] | undefined {
+  const list = Object.values(args).find(
+    (value): value is PlanItem[] => Array.isArray(value) && value.every((item) => typeof item?.status === "string"),
+  );
+  return list?.length ? list : undefined;
+}
+
 /** Everything a reply depends on. The same turn gives the same reply. */
 export interface Turn {
   readonly system: string;
@@ -22,6 +35,8 @@ export interface Turn {
   readonly earlier: readonly string[];
   /** What came of the tool calls made for this request, in their order. */
   readonly results: readonly ToolResult[];
+  /** The todo list as an earlier request left it. */
+  readonly plan: readonly PlanItem[];
   readonly tools: readonly OfflineTool[];
   /** How many messages there are: makes the ids of tool calls differ within a thread. */
   readonly position: number;
@@ -38,6 +53,10 @@ export function readTurn(messages: readonly BaseMessage[], tools: readonly Offli
     request: said.at(-1) ?? "",
     earlier: said.slice(0, -1),
     results: readResults(messages.slice(last + 1)).filter((result) => !isApprovedPlan(result, tools)),
+    plan:
+      readResults(messages.slice(0, Math.max(last, 0)))
+        .flatMap(({ args }) => [planIn(args)].filter((plan) => plan !== undefined))
+        .at(-1) ?? [],
     tools,
     position: messages.length,
   };

@@ -1,6 +1,7 @@
 import { readList } from "../coerce-value.ts";
 import { fillObject } from "../fill-object.ts";
 import { dropEnd, literal, unquote } from "../phrase.ts";
+import { IMPERATIVE } from "../split-instructions.ts";
 import { callTool, type Intent, say } from "../step.ts";
 import { type DelegateTool, findDelegateTool } from "../subagents.ts";
 
@@ -19,6 +20,9 @@ const askOf = (names: readonly string[]) =>
 /** "researcher: find the license", "@researcher find the license". */
 const CALLED =
   /^\s*(?:(?:hey|hi|hello|ok|dear)[,!]?\s+)?(?:([\w-]+)\s*[:,]|@([\w-]+)[:,]?)\s+(?:(?:can|could|would|will) you\s+(?:please\s+)?)?([\s\S]+)$/i;
+/** "Delegate two tasks: ask bob to …" */
+const SEVERAL_TASKS =
+  /^\s*(?:please\s+)?delegate\b[^:\n]*\b(?:tasks|things|jobs|the following|these)\b[^:\n]*:\s*([\s\S]+)$/i;
 /** To any of them. */
 const ANYONE =
   /\b(?:(?:use|ask|have|let|get|start|launch|spawn)\s+(?:an?\s+|one of (?:the|your)\s+|some\s*|another\s+)(?:sub-?agents?|agents?|helper|body|one)(?:\s+to|\s+and have it|:)?|delegate(?:\s+this)?\s*:)\s+([\s\S]+)$/i;
@@ -26,6 +30,11 @@ const ANYONE =
 /** Work for a subagent that is named. */
 export const delegateIntent: Intent = (instruction, turn) => {
   const delegate = findDelegateTool(turn);
+  const orders = SEVERAL_TASKS.exec(instruction)?.[1]?.split(
+    /,?\s+and\s+(?=(?:ask|tell|have|get|let)\b)|;\s*|\n+\s*(?:\d+[.)]\s*|[-*•]\s*)?/i,
+  );
+  const tasks = orders?.map((order) => delegateIntent(order, turn));
+  if (tasks?.every((task) => task !== undefined)) return tasks.flat();
   const several = delegate && readSeveral(instruction, delegate.known);
   if (several) return several.flatMap((order) => delegateIntent(order, turn) ?? []);
   const wanted = readDelegation(instruction, delegate);
@@ -76,10 +85,18 @@ function toAnyone(instruction: string, known: readonly string[]): Delegation | u
   return task && who ? { who, what: clean(task) } : undefined;
 }
 
+/** "that lists the files": what it is to do. */
+const THAT_DOES = new RegExp(
+  `^\\s*(?:that|which|who)\\s+(?:(?:will|can|should|shall|must|could)\\s+)?(${IMPERATIVE})(?:e?s)?\\s+`,
+  "i",
+);
+
 function clean(task: string): string {
   return unquote(
     dropEnd(
-      task.replace(/^[\s,:]+|^on\s+(?:it|this)\b[\s:]*|^(?:this|the following|the task(?: of)?|it)\b[\s:]*/i, ""),
+      task
+        .replace(THAT_DOES, (_, verb: string) => `${verb} `)
+        .replace(/^[\s,:]+|^on\s+(?:it|this)\b[\s:]*|^(?:this|the following|the task(?: of)?|it)\b[\s:]*/i, ""),
     ),
   );
 }
