@@ -16,9 +16,14 @@ export function besideNames(text: string, properties: Readonly<Record<string, Sc
     const words = wordsOf(name).join("[\\s_-]").replace(/s$/, "");
     if (value === undefined || words === "") return [];
     // Nothing in it repeats: over a long run of spaces that would take seconds.
-    const little = "(?:,?\\s(?:and\\s)?(?:for|with|over|in|at|of)\\s(?:an?\\s|the\\s)?)?";
+    const little =
+      "(?:,?\\s(?:and\\s)?(?:for|with|over|in|at|of)\\s(?:an?\\s|the\\s)?(?:next\\s|coming\\s|following\\s)?)?";
     const found =
       new RegExp(`${little}(?<![\\w.-])(${value})\\s+${words}s?(?![\\w-]|\\s*[=:])`, "i").exec(text) ??
+      (schema.enum &&
+        new RegExp(`${little}(?<![\\w.-])(?:${words}|${wordsOf(name).at(-1)})\\s(${value})(?![\\w-])`, "i").exec(
+          text,
+        )) ??
       (schema.enum &&
         new RegExp(`,?\\s(?:in|as)\\s(${value})(?:\\s(?:class|mode|format|units?))?(?=[\\s,.!?]|$)`, "i").exec(text));
     if (!found?.[1]) return [];

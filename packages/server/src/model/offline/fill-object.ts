@@ -1,9 +1,9 @@
 import { besideNames } from "./beside-name.ts";
 import { coerceValue, numbersIn, readList } from "./coerce-value.ts";
-import { fillText, type Source } from "./fill-text.ts";
+import { E_MAIL, fillText, type Source } from "./fill-text.ts";
 import { readNamedValues } from "./named-values.ts";
 import { requiredNames, type Schema, typeOf, wordsOf } from "./offline-tool.ts";
-import { literal, mask, quotedParts } from "./phrase.ts";
+import { literal, mask, QUOTED, quotedParts } from "./phrase.ts";
 import type { Turn } from "./turn.ts";
 import { toToolPath } from "./workspace-path.ts";
 
@@ -27,22 +27,27 @@ export function fillKnown(
 ): Filled {
   const properties = schema.properties ?? {};
   const lists = new Set(Object.keys(properties).filter((name) => typeOf(properties[name] ?? {}) === "array"));
-  const args: Record<string, unknown> = { ...given };
-  for (const [name, raw] of readNamedValues(text, Object.keys(properties), lists)) {
-    if (!(name in args)) args[name] = readValue(name, raw, properties[name] ?? {}, turn);
-  }
+  const args = { ...namedValues(properties, text, lists, turn, given) };
   const needed = requiredNames(schema);
   const unsaid = Object.entries(properties).filter(([name]) => !(name in args) && !needed.includes(name));
   const beside = besideNames(text, Object.fromEntries(unsaid));
   for (const { name, value } of beside) args[name] = value;
   const missing = needed.filter((name) => !(name in args));
+  const stray = missing.length === 1 ? strayValue(text, Object.keys(properties)) : undefined;
+  const last = stray === undefined ? undefined : missing.pop();
+  if (stray !== undefined && last) args[last] = readValue(last, stray, properties[last] ?? {}, turn);
   const used = new Set(Object.values(args).map(String));
   const source: Source = {
     text,
-    rest: beside.reduce((left, { phrase }) => left.replace(phrase, ""), rest).trim(),
+    rest: beside
+      .reduce((left, { phrase }) => left.replace(phrase, ""), rest)
+      .replace(/(?:[\s,;]+please)?[\s,;]*$/i, "")
+      .trim(),
     turn,
     quotes: quotedParts(text).filter((part) => !used.has(part)),
-    numbers: numbersIn(mask(text).text).filter((number) => !used.has(String(number))),
+    numbers: numbersIn(mask(text).text.replace(new RegExp(QUOTED, "g"), " ")).filter(
+      (number) => !used.has(String(number)),
+    ),
     wanted: missing.length,
     isOfNamed: Object.keys(properties).some((name) => /path|file|^name$|^title$/i.test(name)),
     optional: Object.keys(properties).filter((name) => !missing.includes(name) && !(name in args)),
@@ -53,10 +58,36 @@ export function fillKnown(
   return { args, guessed: source.guessed };
 }
 
+function namedValues(
+  properties: Readonly<Record<string, Schema>>,
+  text: string,
+  lists: ReadonlySet<string>,
+  turn: Turn,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const args = { ...given };
+  for (const [name, raw] of readNamedValues(text, Object.keys(properties), lists)) {
+    const value = readValue(name, raw, properties[name] ?? {}, turn);
+    // An object that is told in words is told by its members.
+    const isTold = typeOf(properties[name] ?? {}) !== "object" || typeof value === "object";
+    if (!(name in args) && isTold) args[name] = value;
+  }
+  return args;
+}
+
+/** "key=tea value=green", where the second is called something else: with one value left out there is one that it can be. */
+function strayValue(text: string, names: readonly string[]): string | undefined {
+  const { text: masked, reveal } = mask(text);
+  const [stray, ...others] = [...masked.matchAll(/(?<=^|[\s:,])([a-z]\w*)=(\uE000\d+\uE001|[^\s,;=]+)/gi)].filter(
+    ([, name = ""]) => !names.includes(name),
+  );
+  return others.length > 0 ? undefined : stray?.[2] && reveal(stray[2]);
+}
+
 /** An object in an object is only known where its own members were named. */
 function isObjectGuess(schema: Schema, text: string): boolean {
   const needed = typeOf(schema) === "object" ? requiredNames(schema) : [];
-  return readNamedValues(text, needed).size < needed.length;
+  return needed.some((name) => !new RegExp(`\\b${wordsOf(name).join("[\\s_-]?")}\\b`, "i").test(text));
 }
 
 function readValue(name: string, raw: string, schema: Schema, turn: Turn): unknown {
@@ -126,9 +157,12 @@ function takeNumber(name: string, source: Source): number | undefined {
 }
 
 function nearNumber(name: string, { text, numbers }: Pick<Source, "text" | "numbers">): number | undefined {
-  const word = wordsOf(name).at(-1) ?? name;
+  // "duration 60" and "60 minutes" both are a duration in minutes.
+  const word = `(?:${wordsOf(name)
+    .map((part) => part.replace(/(?<=\w{2})s$/, ""))
+    .join("|")})`;
   const near = new RegExp(
-    `(-?\\d+(?:\\.\\d+)?)\\s+${word}|\\b${word}\\w*\\s+(?:of\\s+|to\\s+)?(-?\\d+(?:\\.\\d+)?)`,
+    `(?<![\\w.-])(-?\\d+(?:\\.\\d+)?)[\\s-]+${word}s?\\b|\\b${word}\\w*\\s+(?:of\\s+|to\\s+)?(-?\\d+(?:\\.\\d+)?)`,
     "i",
   ).exec(text);
   const value = near?.[1] ?? near?.[2];
@@ -144,5 +178,7 @@ function fillList(schema: Schema, source: Source): unknown[] {
   if (type === "number" || type === "integer") return source.numbers.splice(0);
   if (type === "object") return [fillObject(items, source.text, source.rest, source.turn)];
   if (source.quotes.length > 0) return source.quotes.splice(0);
+  const addresses = source.rest.match(E_MAIL) ?? [];
+  if (type === "string" && addresses.length > 0) return addresses;
   return readList(source.rest.split(/:\s/).at(-1) ?? source.rest).map((item) => coerceValue(item, items));
 }

@@ -25,10 +25,12 @@ export interface Source {
 }
 
 const URL_PATTERN = /\bhttps?:\/\/[^\s"'`<>]+[^\s"'`<>.,;:!?)]/;
+export const E_MAIL = /[\w.+-]+@[\w-]+\.[\w.-]*\w/g;
 const SHAPES: readonly (readonly [RegExp, RegExp])[] = [
   [/phone|mobile|^tel\b/, /\+?\d[\d ()/-]{4,}\d/],
   [/ur[li]|link|website|page|address/, URL_PATTERN],
   [/e.?mail|recipient|^to$|address/, /[\w.+-]+@[\w-]+\.[\w.-]*\w/],
+  [/^repo(?:sitory)?\b/, /(?<![\w/.-])[\w.-]+\/[\w.-]*\w/],
   [/date|day|when/, /\b\d{4}-\d{2}-\d{2}\b/],
 ];
 const PATH_NAME = /path|file|dir|folder/;
@@ -42,7 +44,10 @@ export function fillText(name: string, schema: Schema, source: Source): string {
   const key = wordsOf(name).join(" ");
   for (const [names, shape] of SHAPES) {
     const found = names.test(key) || schema.format === "uri" ? shape.exec(source.text)?.[0] : undefined;
-    if (found) return found;
+    if (found) {
+      source.rest = source.rest.replace(new RegExp(`(?:\\b(?:on|at|to|for|in)\\s+)?${literal(found)}`), "");
+      return found;
+    }
   }
   if (PATH_NAME.test(key)) return fillPath(key, schema, source);
   source.rest = dropPlace(source);
@@ -120,8 +125,10 @@ function takeQuote(source: Source): string | undefined {
 /** The last one gets all that is left; the others a piece up to the next little word. */
 function takeRest(source: Source): string {
   const rest = dropEnd(source.rest);
+  // Nothing of it was understood: the sentence itself is not what is to be kept.
+  if (source.isOfNamed && rest === dropEnd(source.text)) return "";
   if (source.wanted <= 1) return GLOB.exec(rest)?.[1] ?? unquote(rest);
-  const cut = /\s*,\s+|\s+(?:and|to|into|as|with|from|in|on|for)\s+/.exec(rest);
+  const cut = /\s*[,;]\s+|\s+(?:and|to|into|as|with|from|in|on|for)\s+/.exec(rest);
   source.rest = cut ? rest.slice(cut.index + cut[0].length) : "";
   return unquote(dropEnd(cut ? rest.slice(0, cut.index) : rest));
 }

@@ -13,10 +13,16 @@ export function readNamedValues(
   for (const [index, mark] of marks.entries()) {
     if (values.has(mark.name)) continue;
     const raw = masked.slice(mark.to, marks[index + 1]?.from ?? masked.length);
-    const value = reveal(trim(raw, mark, lists));
+    const value = reveal(trim(mark.isSpoken ? beforeNames(raw, names) : raw, mark, lists));
     if (value !== "") values.set(mark.name, value);
   }
   return values;
+}
+
+/** "named report with type scratch" */
+function beforeNames(raw: string, names: readonly string[]): string {
+  const words = names.flatMap((name) => [wordsOf(name).join("[\\s_-]?"), wordsOf(name).at(-1) ?? name]);
+  return raw.split(new RegExp(`,?\\s+(?:with|and|of)\\s+(?:an?\\s+|the\\s+)?(?:${words.join("|")})\\b`, "i"))[0] ?? "";
 }
 
 /** What a name that is told in a sentence ends at: "a report named plan containing …". */
@@ -56,7 +62,13 @@ function marksOf(name: string, masked: string): Mark[] {
 }
 
 function trimList(raw: string): string {
-  return /^\s*\[[^\]]*\]/.exec(raw)?.[0] ?? raw.split(/\.(?:\s|$)|(?<=\S\s*)\n(?!\s*(?:[-*•]|\d+[.)]))/)[0] ?? "";
+  return (
+    /^\s*\[[^\]]*\]/.exec(raw)?.[0] ??
+    raw.split(
+      /;|\.(?:\s|$)|,?\s+and\s+(?=(?:assign|set|mark|give|make|put|send|then)\b)|(?<=\S\s*)\n(?!\s*(?:[-*•]|\d+[.)]))/,
+    )[0] ??
+    ""
+  );
 }
 
 /** What is written to people has commas in it. */
@@ -84,7 +96,7 @@ function trimValue(raw: string): string {
   if (hidden) return hidden[0].trim();
   const list = /^\s*\[[^\]]*\]/.exec(raw);
   if (list) return list[0].trim();
-  return (raw.split(/,(?!\d{3}(?!\d))|[;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )/)[0] ?? "")
+  return (raw.split(/,(?!\d{3}(?!\d))|[;\n]|\.(?:\s|$)|\s+(?:in order )?to (?=\w+ )|\s+(?=[a-z]\w*=)/)[0] ?? "")
     .replace(/\s+(?:and|with|&|plus)(?:\s+(?:the|an?|its))?\s*$/i, "")
     .trim();
 }

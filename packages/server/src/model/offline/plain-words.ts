@@ -8,6 +8,9 @@ const RENAMED = new RegExp(
   `\\bchange\\s+the\\s+(?:file\\s*)?name\\s+of\\s+(?:the\\s+file\\s+)?(${NAME})\\s+to\\s+(${NAME})(?=[.!]?$)`,
   "iu",
 );
+const MAIL = /^(\s*(?:please\s+)?\w+\s+(?:an?\s+)?)e-mail\b/i;
+const IN_MEMORY =
+  /^\s*(?:please\s+)?(?:store|save|keep|note|put|write|add)\s+(?:it\s+)?(?:down\s+)?(?:in|to)(?:to)?\s+(?:your\s+|the\s+)?(?:long-?term\s+)?memory\s*(?:that\s+|:\s*)/i;
 const NO_APOSTROPHE = /^(\s*(?:(?:and|so|please|ok(?:ay)?|hey|hi),?\s+)*(?:what|where|who|that|how))s(?=\s)/i;
 const IN_BRACKETS = /\((containing|with|saying)\s+([^()]*)\)/gi;
 const LISTED = new RegExp(
@@ -43,6 +46,8 @@ function ordered(instruction: string): string {
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
   return ordered(instruction)
+    .replace(MAIL, "$1email")
+    .replace(IN_MEMORY, "remember that ")
     .replace(NO_APOSTROPHE, "$1's")
     .replace(RENAMED, "rename $1 to $2")
     .replace(WITH_NAME, "named ")

@@ -4,7 +4,7 @@ import { dropEnd, literal } from "./phrase.ts";
 const LEADING: readonly RegExp[] = [
   /^[\s,:;.!–—-]+/,
   /^(?:please|now|tool|function|once|again|it|and|in order)\b/i,
-  /^(?:to|for|with|on|about|using|via|by|of)\b(?!\s*[=:])/i,
+  /^(?:to|for|with|on|about|using|via|by|of|in(?!\s+order)|at)\b(?!\s*[=:])/i,
   /^(?:that|which|this:)\s+/i,
   /^(?:the|this|following)\s+(?:arguments?|parameters?|input|args?|values?)\b/i,
   /^(?:arguments?|parameters?|input|args?|values?|query)\b(?!\s*=)/i,
@@ -27,6 +27,7 @@ export function restOf(instruction: string, tool: OfflineTool): string {
   return rest
     .replace(OBJECTS, "")
     .replace(/^(?:for|about)\s+(?=\S)/i, "")
+    .replace(/(?:,\s*|\s+)(?:please|pls|thanks|thank you)\s*[.!]*$/i, "")
     .trim();
 }
 

@@ -21,10 +21,14 @@ const SPACED =
 const BARE =
   /(?<![\w.])(README|LICENSE|Makefile|Dockerfile|CHANGELOG|AGENTS|(?<=\b(?:file|read|open|cat|show(?: me)?)\s+(?:the\s+)?)TODO|\.gitignore|\.env)(?![\w.])/;
 
+/** Of a person: no file, unless it ends like one. */
+const ADDRESS =
+  /(?<![\w/@.-])[\w.+-]+@[a-z][\w-]*(?:\.[a-z][\w-]*)*\.(?!(?:txt|md|json|ya?ml|csv|log|png|jpe?g|svg|[cm]?[jt]sx?|py|sh)\b)[a-z]{2,}(?![\w/@])/gi;
+
 /** The file or folder that a text speaks of, as it was written. */
 export function findPath(text: string): string | undefined {
   const quoted = quotedParts(text);
-  const plain = text.replace(/\bhttps?:\/\/\S+/g, " ");
+  const plain = text.replace(/\bhttps?:\/\/\S+/g, " ").replace(ADDRESS, " ");
   return (
     quoted.find((part) => isNamedBy(text, part) || isQuotedFile(text, part)) ??
     spacedFile(plain) ??

@@ -57,7 +57,8 @@ function orderedByVerb(instruction: string, turn: Turn): readonly Step[] | undef
     return undefined;
   const [tool, ...others] = turn.tools.filter(({ words }) => words.length > 1 && words[0] === verb.toLowerCase());
   if (!tool || others.length > 0) return undefined;
-  return callOrAsk(tool, `${tool.name} ${instruction.slice(order.length)}`, turn);
+  const object = new RegExp(`^(?:(?:the|an?|my|our)\\s+)?${tool.words.slice(1).join("\\s+")}s?\\b\\s*:?`, "i");
+  return callOrAsk(tool, `${tool.name} ${instruction.slice(order.length).replace(object, "")}`, turn);
 }
 
 function isMeant(tool: OfflineTool, said: ReadonlySet<string>): boolean {
@@ -76,12 +77,18 @@ function about(instruction: string, { name, words }: OfflineTool): string {
   const after = instruction
     .slice(last)
     .replace(/^\w*/, "")
-    .replace(/^\s*(?:like|today|now|currently|forecast)\b/i, "")
+    .replace(/^\s*(?:(?:be\s+)?like|today|now|currently|forecast)\b/i, "")
+    .replace(/,?\s+(?:today|tomorrow|right now|now|currently|at the moment|these days)\s*(?=[?.!]*$)/i, "")
     .replace(/^\s+(?:in|at|for|of|from|on|to|about|with|between)\s+(?:the\s+)?/i, " ");
   // "roll 3 dice": the number stands before the thing.
   const count = new RegExp(`\\b(?:${NUMBER})\\s+(?=${words.at(-1)})`, "i").exec(instruction)?.[0];
   if (count !== undefined) return `${name} ${count}${words.at(-1)} ${after}`;
-  return /[\p{L}\p{N}]/u.test(after) ? `${name} ${after}` : instruction;
+  // "a 30 minute meeting": a measure stands before the thing as well.
+  const measure = new RegExp(
+    `\\b(?:${NUMBER})[\\s-](?:minutes?|hours?|days?|weeks?|seconds?)(?=\\s+${words.at(-1)})`,
+    "i",
+  ).exec(instruction)?.[0];
+  return /[\p{L}\p{N}]/u.test(after) ? `${name} ${after}${measure ? `, ${measure}` : ""}` : instruction;
 }
 
 function stem(word: string): string {
