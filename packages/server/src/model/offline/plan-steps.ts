@@ -29,6 +29,7 @@ import { writeFileIntent } from "./intent/write-file-intent.ts";
 import { asksAbout, inItsPlace, isForbidden, isTakenBack, withoutForbidden } from "./negation.ts";
 import { headed, inOrder, plainly } from "./plain-words.ts";
 import { listSkills, matchSkill, type Skill, unknownSkill } from "./skills.ts";
+import { spelled } from "./spelling.ts";
 import { splitInstructions, withReferent } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
 import type { Turn } from "./turn.ts";
@@ -134,7 +135,7 @@ function proposePlan(turn: Turn): readonly Step[] | undefined {
   return callTool(tool, { [parameter]: parts.map((part, at) => `${at + 1}. ${part.trim()}`).join("\n") });
 }
 
-function instructionSteps(text: string, turn: Turn): Step[] {
+function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
   // The same part is asked about once for each boundary after it.
   const known = new Map<string, readonly Step[] | undefined>();
   const stepsOf = (part: string) => {
@@ -145,7 +146,7 @@ function instructionSteps(text: string, turn: Turn): Step[] {
     isInstruction: (part) => stepsOf(part) !== undefined,
     reachesOver: (part) => isForbidden(part) || isConditional(part) || delegateIntent(part, turn) !== undefined,
   });
-  const understood = parts.map(stepsOf);
+  const understood = parts.map((part) => stepsOf(part) ?? (isMended ? undefined : mendedSteps(part, turn)));
   if (understood.every((steps) => steps === undefined)) return [];
   const steps: Step[] = [];
   for (const [at, found] of understood.entries()) {
@@ -158,6 +159,13 @@ function instructionSteps(text: string, turn: Turn): Step[] {
     const [after, next] = steps.slice(at + 1);
     return !isDraft(step, after) && !(after?.type === "follow" && isDraft(after, next));
   });
+}
+
+/** A slip of the pen is mended only where nothing was understood with it. */
+function mendedSteps(part: string, turn: Turn): readonly Step[] | undefined {
+  const mended = spelled(part);
+  const steps = mended === part ? [] : instructionSteps(mended, turn, true);
+  return steps.length > 0 ? steps : undefined;
 }
 
 function notUnderstood(part: string): readonly Step[] {
