@@ -30,10 +30,15 @@ export const AgentName = text("name", MAX_NAME_LENGTH, 1).regex(/^[A-Za-z0-9][A-
 export type AgentName = z.infer<typeof AgentName>;
 
 /** true asks for every decision, false for none. */
-export const InterruptRule = z.union([
-  z.boolean(),
-  z.strictObject({ allowed_decisions: z.array(DecisionType).min(1), description: z.string().optional() }),
-]);
+export const InterruptRule = z.union(
+  [
+    z.boolean(),
+    z.strictObject({ allowed_decisions: z.array(DecisionType).min(1), description: z.string().optional() }),
+  ],
+  {
+    error: `must be true, false, or {allowed_decisions, description}; a decision is one of ${DecisionType.options.join(", ")}`,
+  },
+);
 export type InterruptRule = z.infer<typeof InterruptRule>;
 
 const AgentConfig = SessionConfig.omit({ model: true, system_prompt: true });

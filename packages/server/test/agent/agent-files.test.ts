@@ -104,6 +104,13 @@ Not the front matter.
     ["a wrong value", "x.md", "---\ndescription: x\nmode: sub\n---\nYou.", 3, "mode"],
     ["a wrong number", "x.md", "---\nconfig:\n  max_tokens: 10\n  temperature: 9\n---\nYou.", 4, "temperature"],
     ["a wrong decision", "x.md", "---\ninterrupt_on:\n  ls: true\n  grep: maybe\n---\nYou.", 4, "interrupt_on.grep"],
+    [
+      "a decision that there is not",
+      "x.md",
+      "---\ninterrupt_on:\n  grep: {allowed_decisions: [aprove]}\n---\nYou.",
+      3,
+      "a decision is one of approve, edit, reject, respond",
+    ],
     ["a bad name", "x y.md", "---\nmode: all\n---\nYou.", 1, "can't be an agent's name"],
     [
       "an unknown tool",
