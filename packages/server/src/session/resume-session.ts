@@ -142,15 +142,20 @@ async function partsOf({ agents, models }: ResumeOptions, session: Session, last
   return { agent_name, agent_revision, model: selection.model, resumes: last.id };
 }
 
-/** Was sent to a run that was aborted while it waited its turn: no checkpoint has it, so there is none to go on from. */
+/**
+ * Whether no checkpoint has the message, so that there is none to go on from: its run was aborted while it waited its turn, or
+ * failed before its first step, as where its agent could not be opened.
+ */
 async function isUnheard(
-  storage: ResumeOptions["storage"],
+  { timeline, getMessagesBySession }: ResumeOptions["storage"],
   { id }: Session,
   run: Run,
   input: RunInput,
 ): Promise<boolean> {
-  if (run.started_at !== null || input.kind !== "message") return false;
-  const { messages } = await storage.getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
+  if (input.kind !== "message") return false;
+  const [head] = await timeline.readTimeline(id, { limit: 1 });
+  if (head?.run_id === run.id) return false; // also where its graph has no messages
+  const { messages } = await getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
   return messages.some((message) => message.id === input.message_id && message.checkpoint_id === null);
 }
 
