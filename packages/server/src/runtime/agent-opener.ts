@@ -64,12 +64,13 @@ export function createAgentOpener(
     const agent = await (revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes));
     // Before the version is read: a graph that is kept would never learn that a server is back, or has other tools.
     if (agent.definition.source !== "graph") await options.tools.ask(wantedTools(treeOf(agent)));
-    const [{ version }, memory, { skills }] = await Promise.all([
+    const [known, memory, { skills }] = await Promise.all([
       options.tools.known(),
       readMemoryFiles(options.workspace_root, agent.definition),
       options.skills.refresh(),
     ]);
-    return { agent, version, memory, skills };
+    requireListed(agent.definition, known);
+    return { agent, version: known.version, memory, skills };
   }
 
   async function graphFor(files: AgentFiles, session: RunSession, model: string | undefined): Promise<AgentGraph> {
@@ -210,6 +211,16 @@ async function selectModels(
   return Promise.all(
     treeOf(agent).map(({ model, config }) => models.select({ message, session, agent: { ...config, model }, scope })),
   );
+}
+
+/** Without what its definition counts on, an agent would say that it can't, or do something else in its place. */
+function requireListed({ name, tools }: AgentDefinition, known: KnownTools): void {
+  const away = (tools ?? []).filter((tool) => known.has(tool) && !known.tools.has(tool));
+  if (away.length === 0) return;
+  const message =
+    `The agent ${name} can't work: the MCP server of ${away.join(", ")} could not be reached (GET /health says why). ` +
+    "What was said is kept: resume the session once the server is back.";
+  throw new AppError("tool_failed", message, { details: { agent: name, tools: away } });
 }
 
 /** Null, for all of them, as soon as one agent of the tree has all. */
