@@ -34,7 +34,7 @@ export function journalTool<T extends StructuredToolInterface>(tool: T, options:
       const run = async () => (await tool.invoke({ ...call, type: "tool_call" } as never, config)) as ToolMessage;
       return journaledCall(scope, { caller, call, checkpoint_ns, on_crash, writes: true, rethrow: true, run });
     };
-    if (isToolCall(input)) return perform(input);
+    if (isToolCall(input)) return perform(input).catch(toldIfThrownBefore);
     const place = { checkpoint_ns, attempt: executionInfo?.nodeAttempt ?? 1 };
     return messageIn(await performUnnamed(scope, place, { name: tool.name, input }, perform))?.content;
   };
@@ -43,6 +43,12 @@ export function journalTool<T extends StructuredToolInterface>(tool: T, options:
 
 function isToolCall(input: unknown): input is ToolCall & { type: "tool_call" } {
   return typeof input === "object" && input !== null && (input as { type?: unknown }).type === "tool_call";
+}
+
+/** The id is of a model's call, which can be told: made anew it can't be, and thrown again it would fail each retry of its node. */
+function toldIfThrownBefore(error: unknown): ToolResult {
+  if (error instanceof ThrownBefore) return error.told;
+  throw error;
 }
 
 /** What LangGraph tells a node of itself. */

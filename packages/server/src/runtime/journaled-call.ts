@@ -164,12 +164,20 @@ function useResult(
   }
   const { result, exit_code, thrown } = unpackResult(state.result);
   tellResult(caller, scope, call, { result, exit_code, outcome });
-  if (thrown !== undefined) throw new ThrownBefore(thrown);
+  if (thrown !== undefined) throw new ThrownBefore(thrown, result);
   return result;
 }
 
 /** What a call of a user's own graph threw when it was made: its node is to see that again, and no result. */
-export class ThrownBefore extends Error {}
+export class ThrownBefore extends Error {
+  /** What a model is told of it. */
+  readonly told: ToolResult;
+
+  constructor(message: string, told: ToolResult) {
+    super(message);
+    this.told = told;
+  }
+}
 
 const UNKNOWN_TO_ALL: ApprovalRule = {
   allowed_decisions: ["respond"],

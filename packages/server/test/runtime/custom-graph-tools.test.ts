@@ -81,7 +81,7 @@ function failingOnce(node: (deliver: (args: Record<string, never>) => Promise<un
     .addNode("post", async () => ({ messages: [new AIMessage(await node((args) => deliver.invoke(args)))] }))
     .addEdge(START, "post")
     .compile();
-  return { asked, graph };
+  return { asked, deliver, graph };
 }
 
 it("a run that failed of what a tool threw calls it again when it is resumed: the error is no result", async () => {
@@ -102,5 +102,23 @@ it("a node that dealt with what a tool threw, and then asks, sees it thrown agai
   const started = await startRuntime({ graphs: { own: graph }, session: { agent_name: "own" } });
   const events = await answer(started, await say(started, "post"), { type: "respond", value: "yes" });
   expect(dataOf(events, "done")).toMatchObject([{ assistant_data: { content: "failed: nobody is at home, yes" } }]);
+  expect(asked).toHaveLength(1);
+});
+
+it("a call of a model's that has thrown is told where its node runs again: it has an id, and is made once", async () => {
+  const { asked, deliver } = failingOnce(async () => "");
+  const call = { type: "tool_call" as const, id: "c1", name: "deliver", args: {} };
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("ask", () => ({ messages: [new AIMessage({ content: "", tool_calls: [call] })] }))
+    .addNode("tools", async () => ({ messages: [await deliver.invoke(call)] }), { retryPolicy: RETRY })
+    .addNode("tell", ({ messages }) => ({ messages: [new AIMessage(`told: ${messages.at(-1)?.text}`)] }))
+    .addEdge(START, "ask")
+    .addEdge("ask", "tools")
+    .addEdge("tools", "tell")
+    .compile();
+  const events = await say(await startRuntime({ graphs: { own: graph }, session: { agent_name: "own" } }), "post");
+  expect(dataOf(events, "done")).toMatchObject([
+    { status: "succeeded", assistant_data: { content: "told: deliver failed: nobody is at home" } },
+  ]);
   expect(asked).toHaveLength(1);
 });
