@@ -490,6 +490,22 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await other.close();
   });
 
+  test("a message that goes on from an earlier one takes the place of what came after that, on every page", async () => {
+    await serve();
+    await begin();
+    for (const word of ["one", "two"]) {
+      await send(`Say ${word}`);
+      await eventually(".assistant").toMatch(new RegExp(word));
+      await answered();
+    }
+    const [first] = (await stored()).filter(({ role }) => role === "assistant").toReversed();
+    const client = createClient({ baseUrl: served.url });
+    await client.sendMessage(sessionId(), "Say three", { parent_id: first?.id ?? "" }).rest();
+    await eventually(".user").toBe("Say one\nSay three");
+    await eventually(".assistant").toMatch(/one[\s\S]*three/);
+    expect(await texts("#moved")).toEqual([""]);
+  });
+
   test("a plan and a delegation are seen, and after a reload in the same order", async () => {
     await serve();
     await begin();

@@ -12,7 +12,7 @@ import { currentRun } from "./run-scope.ts";
  */
 export async function branchAtParent(
   storage: Storage,
-  { claimed: { session }, lease }: RunWork,
+  { claimed: { session }, lease, log }: RunWork,
   input: RunInput,
 ): Promise<void> {
   if (input.kind !== "message" || input.parent_id === undefined) return;
@@ -25,7 +25,9 @@ export async function branchAtParent(
   // First: whoever goes on after a crash between the two plans, too.
   if (mode) await storage.updateSession(session.id, { mode });
   if (mode) currentRun().mode = mode;
-  await storage.timeline.branchThread(lease, place.checkpoint_id);
+  const moved = await storage.timeline.branchThread(lease, place.checkpoint_id);
+  // Whoever follows the conversation still has what came after that message.
+  log.emit("head_moved", { head: moved, previous_head: head?.checkpoint_id ?? null });
 }
 
 /**

@@ -488,6 +488,8 @@ describe("edit and regenerate", () => {
     const head = (await talk.checkpoints())[0]?.id;
     await talk.say("Hello instead", { parent_id: greeting?.id });
     expect(await talk.texts()).toEqual(["My name is Ann", "Hello instead"]);
+    const { events } = await talk.on.storage.readEvents({ session_id: talk.session.id, types: ["head_moved"] });
+    expect(events).toMatchObject([{ run_id: expect.any(String), data: { previous_head: head } }]);
     const { messages } = (await talk.get<{ messages: { id: string; parent_id: string }[] }>("/messages?order=asc"))
       .body;
     expect(messages[2]?.parent_id).toBe(greeting?.id);
