@@ -44,6 +44,38 @@ async function startRudeProxy(url: string, rude: number) {
   return { url: target.href, close: () => new Promise((resolve) => proxy.close(resolve)) };
 }
 
+it("statements that were prepared before a newer node changed their table are prepared anew", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const db = openPostgres({ url: database.url, poolMin: 0, poolMax: 8 });
+  const change = (sql: string) => db.atomic([{ sql, params: [] }]);
+  const select = { sql: "select * from notes", params: [], prepare: true };
+  const add = { sql: "insert into notes (n) values ($1) returning *", params: [1], prepare: true };
+  const everyWay = () =>
+    Promise.all(
+      Array.from({ length: 8 }, () =>
+        Promise.all([
+          db.readAll([select]),
+          db.atomic([add, add]),
+          db.transaction(function* () {
+            return yield [add, select];
+          }),
+        ]),
+      ),
+    );
+  try {
+    await change("create table notes (n integer)");
+    await everyWay();
+    await change("alter table notes add column later text");
+    await everyWay();
+    const [notes] = await db.readAll([select]);
+    expect(notes?.rows).toHaveLength(2 * 8 * 3);
+    expect(notes?.rows[0]).toEqual({ n: 1, later: null });
+  } finally {
+    await db.close();
+    await database.drop();
+  }
+});
+
 it("a pool with no connection left says so, and not that the server can't be reached", async () => {
   const database = await createDatabase(inject("postgresUrl"));
   const connections = new PostgresConnections({ url: database.url, poolMin: 0, poolMax: 1, connectTimeoutMs: 500 });

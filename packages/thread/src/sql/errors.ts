@@ -98,6 +98,15 @@ export function wasEndedIdle(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === "25P03";
 }
 
+/**
+ * A newer node has changed a table since this connection prepared a statement that gives all its columns. Of no use any more to
+ * this connection, and only to it. (By the name of the server's function: its message may be in any language.)
+ */
+export function isStalePlan(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as { code?: string; routine?: string };
+  return code === "0A000" && routine === "RevalidateCachedQuery";
+}
+
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 const POSTGRES_UNIQUE_VIOLATION = "23505";

@@ -5,7 +5,7 @@ import { AppError } from "@cognition/contract";
 import pg from "pg";
 import { requireBindable } from "./bindable.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
-import { storageError, wasEndedIdle } from "./errors.ts";
+import { isStalePlan, storageError, wasEndedIdle } from "./errors.ts";
 import { createSilentConnections, type SilentConnections } from "./silent-connections.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
@@ -36,6 +36,8 @@ export type Query = string | pg.QueryConfig;
 export class PostgresConnections {
   /** For messages: never with the password. */
   readonly where: string;
+  /** How many there may be. */
+  readonly most: number;
   readonly #pool: pg.Pool;
   readonly #silent: SilentConnections;
   readonly #waitMs: number;
@@ -46,6 +48,7 @@ export class PostgresConnections {
   constructor(options: ConnectionOptions) {
     const { url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...rest } = options;
     this.where = `PostgreSQL at ${describeUrl(url)}`;
+    this.most = poolMax;
     this.#waitMs = connectTimeoutMs;
     this.#pool = new pg.Pool({
       connectionString: url,
@@ -238,7 +241,7 @@ function toResult(answer: pg.QueryResult): QueryResult {
 
 /** The server answered with an error: the connection is still good. Anything else leaves it in doubt. */
 function isAnswer(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError) || wasEndedIdle(error)) return false;
+  if (!(error instanceof pg.DatabaseError) || wasEndedIdle(error) || isStalePlan(error)) return false;
   return !error.code?.startsWith("57P") && !error.code?.startsWith("08");
 }
 

@@ -3,7 +3,7 @@ import type { Compilable } from "kysely";
 import type pg from "pg";
 import type { Database, Failpoint } from "./database.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
-import { isRetryable, storageError } from "./errors.ts";
+import { isRetryable, isStalePlan, storageError } from "./errors.ts";
 import {
   type ConnectionOptions,
   fly,
@@ -31,11 +31,12 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
   const transactions = new PostgresTransactions(connections, failpoint);
 
   async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let n = 1; ; n++) {
+    const again = createRetries(connections.most);
+    for (;;) {
       try {
         return await attempt();
       } catch (error) {
-        if (isRetryable(error) && n < ATTEMPTS) continue;
+        if (again(error)) continue;
         throw isDriverError(error) ? storageError(error, connections.where) : error;
       }
     }
@@ -82,6 +83,13 @@ export function openPostgres({ failpoint, ...options }: PostgresOptions): Databa
       await Promise.all([wakeUps.close(), connections.close()]);
     },
   };
+}
+
+/** Whether to try again what has failed. Of a stale plan each time with another connection, of which all may have to go. */
+function createRetries(connections: number): (error: unknown) => boolean {
+  let attempts = 1;
+  let stale = 0;
+  return (error) => (isStalePlan(error) ? stale++ < connections : isRetryable(error) && attempts++ < ATTEMPTS);
 }
 
 class PostgresTransactions {
