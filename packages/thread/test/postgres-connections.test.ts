@@ -76,6 +76,31 @@ it("statements that were prepared before a newer node changed their table are pr
   }
 });
 
+it("a database that took no writes for a while is written to again, though the connection is from that time", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const admin = openPostgres({ url: database.url, poolMin: 0 });
+  const db = openPostgres({ url: database.url, poolMin: 0 });
+  const set = (value: string) => {
+    const name = new URL(database.url).pathname.slice(1);
+    const sql = `alter database ${name} set default_transaction_read_only = ${value}`;
+    return admin.atomic([
+      { sql: "set transaction read write", params: [] },
+      { sql, params: [] },
+    ]);
+  };
+  const write = [{ sql: "create table if not exists notes (n integer)", params: [] }];
+  try {
+    await set("on");
+    await expect(db.atomic(write)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(db.atomic([...write, ...write])).rejects.toMatchObject({ code: "storage_unavailable" });
+    await set("off");
+    await expect(db.atomic(write)).resolves.toHaveLength(1);
+  } finally {
+    await Promise.all([admin.close(), db.close()]);
+    await database.drop();
+  }
+});
+
 it("a pool with no connection left says so, and not that the server can't be reached", async () => {
   const database = await createDatabase(inject("postgresUrl"));
   const connections = new PostgresConnections({ url: database.url, poolMin: 0, poolMax: 1, connectTimeoutMs: 500 });

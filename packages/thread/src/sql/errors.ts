@@ -107,6 +107,14 @@ export function isStalePlan(error: unknown): boolean {
   return code === "0A000" && routine === "RevalidateCachedQuery";
 }
 
+/**
+ * This connection can't write: it was opened while the database took no writes (its host runs out of disk, it was a standby), and
+ * stays as it is when that is over. Another one may find out.
+ */
+export function isReadOnly(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === "25006";
+}
+
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 const POSTGRES_UNIQUE_VIOLATION = "23505";

@@ -5,7 +5,7 @@ import { AppError } from "@cognition/contract";
 import pg from "pg";
 import { requireBindable } from "./bindable.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
-import { isStalePlan, storageError, wasEndedIdle } from "./errors.ts";
+import { isReadOnly, isStalePlan, storageError, wasEndedIdle } from "./errors.ts";
 import { createSilentConnections, type SilentConnections } from "./silent-connections.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
@@ -239,9 +239,10 @@ function toResult(answer: pg.QueryResult): QueryResult {
   return { rows: answer.rows, changes: answer.rowCount ?? 0 };
 }
 
-/** The server answered with an error: the connection is still good. Anything else leaves it in doubt. */
+/** The server answered with an error: the connection is still good. Anything else leaves it in doubt, or of no more use. */
 function isAnswer(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError) || wasEndedIdle(error) || isStalePlan(error)) return false;
+  if (!(error instanceof pg.DatabaseError) || wasEndedIdle(error)) return false;
+  if (isStalePlan(error) || isReadOnly(error)) return false;
   return !error.code?.startsWith("57P") && !error.code?.startsWith("08");
 }
 
