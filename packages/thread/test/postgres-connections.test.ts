@@ -3,6 +3,7 @@ import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../../testing/database.ts";
 import { PostgresConnections } from "../src/sql/postgres-connections.ts";
 import { openPostgres } from "../src/sql/postgres-database.ts";
+import type { Tx } from "../src/sql/statement.ts";
 import { startSilentProxy } from "./silent-proxy.ts";
 
 /** What a server says that is being shut down. */
@@ -56,7 +57,7 @@ it("statements that were prepared before a newer node changed their table are pr
         Promise.all([
           db.readAll([select]),
           db.atomic([add, add]),
-          db.transaction(function* () {
+          db.transaction(function* (): Tx<unknown> {
             return yield [add, select];
           }),
         ]),
@@ -97,6 +98,34 @@ it("a database that took no writes for a while is written to again, though the c
     await expect(db.atomic(write)).resolves.toHaveLength(1);
   } finally {
     await Promise.all([admin.close(), db.close()]);
+    await database.drop();
+  }
+});
+
+it("writers that meet wait for each other, whatever isolation the database has for its default", async () => {
+  const database = await createDatabase(inject("postgresUrl"));
+  const db = openPostgres({ url: database.url, poolMin: 0 });
+  const run = (sql: string) => db.atomic([{ sql, params: [] }]);
+  await run(
+    `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_isolation = 'repeatable read'`,
+  );
+  await db.close();
+  const counting = openPostgres({ url: database.url, poolMin: 0 });
+  try {
+    await counting.atomic([{ sql: "create table counter as select 0 as n", params: [] }]);
+    const count = { sql: "update counter set n = n + 1 returning n", params: [] };
+    const look = { sql: "select 1 from counter", params: [] };
+    const writers = Array.from({ length: 50 }, () =>
+      counting.transaction(function* (): Tx<unknown> {
+        yield [look];
+        return yield [count];
+      }),
+    );
+    await Promise.all(writers);
+    const [found] = await counting.readAll([{ sql: "select n from counter", params: [] }]);
+    expect(found?.rows).toEqual([{ n: 50 }]);
+  } finally {
+    await counting.close();
     await database.drop();
   }
 });

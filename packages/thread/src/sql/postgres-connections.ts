@@ -23,6 +23,11 @@ export interface ConnectionOptions {
 const IDLE_IN_TRANSACTION_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const POOL_MAX = 10;
+/**
+ * Who waited for a lock reads what is there then. By another isolation, which a database or a user may have for its default, he
+ * would read what was there before, or be refused: of writers that meet, most failed.
+ */
+const READ_COMMITTED = "set default_transaction_isolation = 'read committed'";
 const INT8_OID = 20;
 const TOO_MANY_CONNECTIONS = "53300";
 const ASK_AGAIN_MS = 25;
@@ -67,6 +72,8 @@ export class PostgresConnections {
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
     this.#silent = createSilentConnections({ url, answerWithinMs: connectTimeoutMs, ...rest });
     this.#pool.on("connect", this.#silent.opened);
+    // Ahead of whatever its user asks; if it fails, the connection is gone, and its user is told.
+    this.#pool.on("connect", (client) => client.query(READ_COMMITTED).catch(() => undefined));
   }
 
   /** A connection that was lost on the way is thrown away afterwards. */
