@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import {
   type Agent,
   type AgentMode,
@@ -31,8 +32,8 @@ export interface AgentRegistry {
   /** What a run began with, also after the definition was changed or deleted. `agent_not_found` if there never was one. */
   at(revision: string): Promise<ResolvedAgent>;
 
-  /** By name. */
-  list(scope?: Scope, filter?: { mode?: AgentMode }): Promise<Agent[]>;
+  /** By name, and how many there are in all. */
+  list(scope?: Scope, query?: AgentQuery): Promise<{ agents: Agent[]; total: number }>;
   /** `agent_not_found` */
   get(name: string, scope?: Scope): Promise<Agent>;
   /** `already_exists` if the name is taken in that scope, by a file or by a built-in agent. */
@@ -46,6 +47,12 @@ export interface AgentRegistry {
   /** What is wrong with files now. The others work, and a file that worked before does so in its former form. */
   problems(): Promise<Problem[]>;
   close(): void;
+}
+
+export interface AgentQuery {
+  readonly mode?: AgentMode;
+  readonly limit?: number;
+  readonly offset?: number;
 }
 
 /** Forgetting costs a write that changes nothing; remembering for ever would grow with every edit. */
@@ -85,9 +92,16 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     return keep(await find(name, scope, forSession), scope);
   }
 
-  async function show(scope?: Scope): Promise<Agent[]> {
+  async function list(scope?: Scope, { mode, limit = Number.POSITIVE_INFINITY, offset = 0 }: AgentQuery = {}) {
     const view = await viewAgents(scope);
-    return [...view.agents.values()].map((definition) => toAgent(definition, view)).sort(byName);
+    const found = [...view.agents.values()].filter((agent) => mode === undefined || agent.mode === mode).sort(byName);
+    const agents: Agent[] = [];
+    for (const definition of found.slice(offset, offset + limit)) {
+      agents.push(toAgent(definition, view));
+      // A revision covers all that an agent may delegate to: where each may to each of hundreds, all of them take seconds.
+      await setImmediate();
+    }
+    return { agents, total: found.length };
   }
 
   async function get(name: string, scope?: Scope): Promise<Agent> {
@@ -108,9 +122,7 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
       if (agent) return agent;
       throw new AppError("agent_not_found", `there is no agent of revision ${revision}`);
     },
-    async list(scope, { mode } = {}) {
-      return (await show(scope)).filter((agent) => mode === undefined || agent.mode === mode);
-    },
+    list,
     get,
     create: async (agent, scope) => get(await editor.create(agent, scope), scope),
     replace: async (name, agent, scope) => get(await editor.replace(name, agent, scope), scope),
@@ -124,7 +136,7 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
   };
 }
 
-function byName(a: Agent, b: Agent): number {
+function byName(a: AgentDefinition, b: AgentDefinition): number {
   return a.name < b.name ? -1 : 1;
 }
 

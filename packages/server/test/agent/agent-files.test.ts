@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const put = (files: Record<string, string>) =>
   workspace.write(Object.fromEntries(Object.entries(files).map(([name, text]) => [`.cognition/agents/${name}`, text])));
-const names = async () => (await registry.list()).map(({ name }) => name);
+const names = async () => (await registry.list()).agents.map(({ name }) => name);
 
 describe("agent files", () => {
   it("of Markdown: front matter and prompt", async () => {

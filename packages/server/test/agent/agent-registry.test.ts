@@ -24,7 +24,7 @@ const ann = { user: "ann", project: "p" };
 
 describe("built-in agents", () => {
   it("are there, and readonly has only tools that change nothing", async () => {
-    expect((await registry.list()).map(({ name, source, mode }) => [name, source, mode])).toEqual([
+    expect((await registry.list()).agents.map(({ name, source, mode }) => [name, source, mode])).toEqual([
       ["default", "builtin", "primary"],
       ["readonly", "builtin", "all"],
     ]);
@@ -146,7 +146,7 @@ describe("scopes", () => {
   it("see nothing of each other", async () => {
     await create("mine", {}, { user: "ann" });
     const bob = { user: "bob" };
-    expect((await registry.list(bob)).map(({ name }) => name)).toEqual(["default", "readonly"]);
+    expect((await registry.list(bob)).agents.map(({ name }) => name)).toEqual(["default", "readonly"]);
     await expect(registry.get("mine", bob)).rejects.toMatchObject({ code: "agent_not_found" });
     await expect(registry.resolve("mine", bob)).rejects.toThrow('"mine" is not known; valid: default, readonly');
     await expect(registry.delete("mine", bob)).rejects.toMatchObject({ code: "agent_not_found" });
@@ -192,7 +192,7 @@ describe("what a session may use", () => {
     });
     expect((await registry.resolve("helper")).definition.name).toBe("helper");
     await expect(registry.resolveForSession("nobody")).rejects.toMatchObject({ code: "unknown_agent" });
-    expect((await registry.list({}, { mode: "subagent" })).map(({ name }) => name)).toEqual(["helper"]);
+    expect((await registry.list({}, { mode: "subagent" })).agents.map(({ name }) => name)).toEqual(["helper"]);
   });
 });
 
@@ -246,5 +246,24 @@ describe("revisions", () => {
     await registry.delete("a");
     const two = await create("a", { response_format: { required: ["x"], type: "object" } });
     expect(two.revision).toBe(one.revision);
+  });
+});
+
+describe("a list", () => {
+  it("is by name, a page at a time, and others get their turn between two agents of it", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `agent${index + 10}`);
+    for (const name of names) await create(name, { subagents: ["*"] });
+    await registry.create(CreateAgent.parse({ name: "a", mode: "subagent" }));
+    const { agents: page, total } = await registry.list({}, { mode: "all", limit: 2, offset: 1 });
+    expect([page.map(({ name }) => name), total]).toEqual([["agent11", "agent12"], 31]);
+    let [turns, counts] = [0, true];
+    const count = () => {
+      turns += 1;
+      if (counts) setImmediate(count);
+    };
+    setImmediate(count);
+    const { agents } = await registry.list();
+    counts = false;
+    expect(turns).toBeGreaterThanOrEqual(agents.length - 1);
   });
 });

@@ -1,7 +1,7 @@
 import type { AgentRegistry } from "../../agent/agent-registry.ts";
 import { requireAdmin, writableScope } from "../admin.ts";
 import type { Call, Handlers } from "../handler.ts";
-import { slicePage } from "./page.ts";
+import { pageInfo } from "./page.ts";
 
 type AgentRoutes = Pick<
   Handlers,
@@ -13,9 +13,9 @@ const WRITING = "Writing an agent";
 export function createAgentRoutes(agents: AgentRegistry): AgentRoutes {
   return {
     listAgents: async ({ query, scope }) => {
-      const found = await agents.list(scope, query.mode ? { mode: query.mode } : {});
-      const { page, info } = slicePage(query, found);
-      return { agents: page, ...info };
+      const { mode, limit, offset } = query;
+      const { agents: page, total } = await agents.list(scope, { limit, offset, ...(mode && { mode }) });
+      return { agents: page, ...pageInfo(query, page.length, total) };
     },
     createAgent: async (call) => agents.create(call.body, scopeToWrite(call)),
     getAgent: async ({ params, scope }) => agents.get(params.name, scope),

@@ -33,7 +33,7 @@ async function refuseUnknown(
   scope: Scope | undefined,
 ): Promise<void> {
   const named = budgets.some(({ agent_name }) => agent_name !== null);
-  const valid = named ? (await agents.list(scope)).map(({ name }) => name) : [];
+  const valid = named ? (await agents.list(scope)).agents.map(({ name }) => name) : [];
   for (const [index, { agent_name, session_id }] of budgets.entries()) {
     if (agent_name !== null && !valid.includes(agent_name)) {
       const msg = `the agent "${agent_name}" is not known; valid: ${valid.join(", ")}`;
