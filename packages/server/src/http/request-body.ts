@@ -6,7 +6,9 @@ import { findExcess, type JsonExcess } from "./measure-json.ts";
 /** Reads no more than the limit, whatever Content-Length says or leaves out. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const encoding = request.headers.get("Content-Encoding") || "identity";
-  if (encoding.toLowerCase() !== "identity") throw encoded(encoding);
+  if (encoding.toLowerCase() !== "identity") throw encoded("Content-Encoding", encoding);
+  const coding = request.headers.get("Transfer-Encoding") || "chunked";
+  if (coding.toLowerCase() !== "chunked") throw encoded("Transfer-Encoding", coding);
   const announced = request.headers.get("Content-Length");
   if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
   try {
@@ -71,8 +73,8 @@ function parse(text: string): unknown {
 }
 
 /** Taken as it is, a file would be stored as what its sender did not mean. */
-function encoded(encoding: string): AppError {
-  const message = `The body is sent as ${encoding.slice(0, 100)} (Content-Encoding), which this server does not undo; nothing was done`;
+function encoded(header: string, encoding: string): AppError {
+  const message = `The body is sent as ${encoding.slice(0, 100)} (${header}), which this server does not undo; nothing was done`;
   return new AppError("malformed_request", message);
 }
 

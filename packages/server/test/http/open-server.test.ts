@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
@@ -73,6 +74,22 @@ describe("a server as it is started", () => {
       code: "invalid_config",
       message: expect.stringMatching(/COGNITION_SANDBOX_ALLOW_UNISOLATED/),
     });
+  });
+
+  it("refuses a body that is compressed on its way, and takes one that comes in chunks", async () => {
+    const { server } = await startTestServer();
+    const send = async (coding: string) => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(
+        `POST /sessions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: ${coding}\r\n\r\n`,
+      );
+      socket.write("2\r\n{}\r\n0\r\n\r\n");
+      return text(socket);
+    };
+    const refused = await send("gzip, chunked");
+    expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+    expect(refused).toContain("gzip, chunked (Transfer-Encoding)");
+    expect(await send("Chunked")).toMatch(/^HTTP\/1\.1 201 /);
   });
 
   it("keeps a connection that waits for longer than proxies do", async () => {
