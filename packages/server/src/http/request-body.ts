@@ -43,7 +43,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   const text = decode(bytes);
   if (text.trim() === "") return {};
   const value = parse(text);
-  const infinite = findInfinite(text, value);
+  const infinite = findInfinite(value);
   const errors = [
     ...findDuplicates(text).map((path) => ({ loc: ["body", ...path], msg: "is given more than once" })),
     ...(infinite ? [{ loc: ["body", ...infinite], msg: "is a number too large to be kept; send it as a text" }] : []),
