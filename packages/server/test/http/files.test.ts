@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileList } from "@cognition/contract";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { becomeNobody } from "../../../../testing/become-nobody.ts";
-import { createTempDir } from "../../../../testing/temp-dir.ts";
+import { createMemoryDir, createTempDir } from "../../../../testing/temp-dir.ts";
 import { nestFolders } from "../sandbox/nest-folders.ts";
 import { problemOf } from "./problem-of.ts";
 import { startTestServer } from "./test-server.ts";
@@ -104,6 +104,23 @@ describe("the files of a session", () => {
     } finally {
       beOneself();
     }
+  });
+
+  it("are listed whatever time a command has given them", async () => {
+    // Other file systems, as ext4, cut such times themselves.
+    const dir = createMemoryDir();
+    onTestFinished(() => dir.remove());
+    const on = await startTestServer({ root: dir.path });
+    const { id } = await on.createSession();
+    const path = join(dir.path, id, "f");
+    for (const seconds of [9_999_999_999_999, 253_402_300_800, -99_999_999_999]) {
+      writeFileSync(path, "x");
+      utimesSync(path, seconds, seconds);
+      const answer = await on.ask(`/sessions/${id}/files`);
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ files: [{ modified_at: expect.stringMatching(/^\d{4}-/) }] });
+    }
+    expect(on.faults).toEqual([]);
   });
 
   it("are downloaded as an archive that tar can read", async () => {

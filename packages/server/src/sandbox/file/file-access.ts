@@ -22,7 +22,15 @@ export async function describeEntry(entry: FolderEntry): Promise<WorkspaceFile> 
   const stats = await lstat(entryOf(entry.folder, entry.name));
   const type = typeOf(stats);
   if (!type) throw wrongType(entry.path, "a file, a folder or a symbolic link");
-  return { path: entry.path, type, size: stats.size, modified_at: stats.mtime.toISOString() };
+  return { path: entry.path, type, size: stats.size, modified_at: timeOf(stats) };
+}
+
+const EARLIEST_MS = Date.parse("0000-01-01T00:00:00.000Z");
+const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** Whoever writes a file may give it any time, also one that no date has, or that needs more than four digits for its year. */
+function timeOf({ mtimeMs }: Stats): string {
+  return new Date(Math.min(Math.max(mtimeMs, EARLIEST_MS), LATEST_MS)).toISOString();
 }
 
 export async function readWhole(entry: FolderEntry, maxBytes: number, given: string): Promise<Buffer> {
