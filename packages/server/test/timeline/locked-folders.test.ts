@@ -90,6 +90,10 @@ describe("folders that a command has closed to their owner", () => {
     writeFileSync(join(folder, "cache", "modules", "m"), "m", { mode: 0o444 });
     chmodSync(join(folder, "cache", "modules"), 0o555);
     mkdirSync(join(folder, "shut"), 0);
+    const odd = Buffer.from(`${folder}/\xff`, "latin1");
+    mkdirSync(odd);
+    writeFileSync(Buffer.concat([odd, Buffer.from("/a")]), "a");
+    chmodSync(odd, 0o500);
     await workspaces.remove(session);
     expect(existsSync(folder)).toBe(false);
   });

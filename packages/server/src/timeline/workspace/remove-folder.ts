@@ -1,5 +1,5 @@
 import { chmod, lstat, readdir, realpath, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { hasCode } from "../../file/error-text.ts";
 import { openFolder } from "../../file/open-folder.ts";
 import { removeEntry } from "../../file/remove-entry.ts";
@@ -24,18 +24,23 @@ async function removeAll(folder: string): Promise<void> {
     await remove();
   } catch (error) {
     if (!hasCode(error, "EACCES", "EPERM")) throw error;
-    await unlock(folder);
+    await unlock(Buffer.from(folder));
     await remove();
   }
 }
 
-/** Commands make folders that their owner may not write to or enter, such as caches of modules; nothing in them can be removed. */
-async function unlock(folder: string): Promise<void> {
+const SLASH = Buffer.from("/");
+
+/**
+ * Commands make folders that their owner may not write to or enter, such as caches of modules; nothing in them can be removed.
+ * By bytes: a name need not be UTF-8.
+ */
+async function unlock(folder: Buffer): Promise<void> {
   const mode = (await lstat(folder).catch(undefinedIfMissing))?.mode;
   if (mode === undefined) return;
   if ((mode & 0o700) !== 0o700) await chmod(folder, (mode & 0o777) | 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) await unlock(join(folder, entry.name));
+  for (const entry of await readdir(folder, { withFileTypes: true, encoding: "buffer" }))
+    if (entry.isDirectory()) await unlock(Buffer.concat([folder, SLASH, entry.name]));
 }
 
 function undefinedIfMissing(error: unknown): undefined {
