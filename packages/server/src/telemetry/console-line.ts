@@ -21,8 +21,21 @@ function plain(value: unknown): string {
   return typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }
 
+interface LoggedError {
+  readonly type?: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly message?: string;
+  readonly cause?: unknown;
+}
+
+/** What has a code says in words what it is; where in the program that was found helps nobody, but with a fault of its own. */
 function describe(error: unknown): string {
-  const { stack, message, cause } = (error ?? {}) as { stack?: string; message?: string; cause?: unknown };
-  const own = String(stack ?? message ?? JSON.stringify(error)).replace(/^/gm, "    ");
+  const { type, code, stack, message, cause } = (error ?? {}) as LoggedError;
+  const isFault = type !== "AppError" || code === "internal";
+  const own = String((isFault ? stack : `${code}: ${message}`) ?? message ?? JSON.stringify(error)).replace(
+    /^/gm,
+    "    ",
+  );
   return cause === undefined ? own : `${own}\n    caused by\n${describe(cause)}`;
 }

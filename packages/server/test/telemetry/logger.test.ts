@@ -1,3 +1,4 @@
+import { AppError } from "@cognition/contract";
 import { describe, expect, it } from "vitest";
 import { secretValues } from "../../src/config/secret-values.ts";
 import { defaultConfig } from "../../src/config.ts";
@@ -64,6 +65,16 @@ describe("no secret is in the log", () => {
     const text = logged(["x", ""], (log) => log.info(fields, "ask key questions"));
     expect(JSON.parse(text)).toEqual({ level: "info", time: expect.any(String), msg: "ask key questions", ...fields });
   });
+});
+
+it("for people an error with a code is its words, and a fault keeps its stack", () => {
+  const told = (error: Error) => logged([], (log) => log.error({ error }, "something failed"), "console");
+  const failed = new AppError("model_failed", "The provider failed.\nTwice.");
+  expect(told(failed).split("\n").slice(1)).toEqual(["    model_failed: The provider failed.", "    Twice.", ""]);
+  for (const fault of [new TypeError("oops"), new AppError("internal", "oops")])
+    expect(told(fault)).toMatch(/oops\n +at /);
+  const caused = new AppError("storage_unavailable", "It is away.", { cause: new Error("ECONNRESET") });
+  expect(told(caused)).toMatch(/storage_unavailable: It is away\.\n +caused by\n +Error: ECONNRESET\n +at /);
 });
 
 it("a password that can't be decoded is a secret as it is, and no fault of the log", () => {
