@@ -8,6 +8,8 @@ const RENAMED = new RegExp(
   `\\bchange\\s+the\\s+(?:file\\s*)?name\\s+of\\s+(?:the\\s+file\\s+)?(${NAME})\\s+to\\s+(${NAME})(?=[.!]?$)`,
   "iu",
 );
+const FOLDER_BEFORE_RUN =
+  /^\s*(?:please\s+)?(?:in(?:side)?|from)\s+(?:the\s+)?([\w./-]+)(?:\s+(?:folder|directory|dir))?,?\s+(?:please\s+)?(?:run|execute)\s+(\S[\s\S]*?)[.!]?$/i;
 const MAIL = /^(\s*(?:please\s+)?\w+\s+(?:an?\s+)?)e-mail\b/i;
 const IN_MEMORY =
   /^\s*(?:please\s+)?(?:store|save|keep|note|put|write|add)\s+(?:it\s+)?(?:down\s+)?(?:in|to)(?:to)?\s+(?:your\s+|the\s+)?(?:long-?term\s+)?memory\s*(?:that\s+|:\s*)/i;
@@ -46,6 +48,7 @@ function ordered(instruction: string): string {
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
   return ordered(instruction)
+    .replace(FOLDER_BEFORE_RUN, "run $2 in the $1 folder")
     .replace(MAIL, "$1email")
     .replace(IN_MEMORY, "remember that ")
     .replace(NO_APOSTROPHE, "$1's")

@@ -15,6 +15,7 @@ import { editFileIntent } from "./intent/edit-file-intent.ts";
 import { editLinesIntent } from "./intent/edit-lines-intent.ts";
 import { familiarToolIntent } from "./intent/familiar-tool-intent.ts";
 import { listFilesIntent } from "./intent/list-files-intent.ts";
+import { machineFactIntent } from "./intent/machine-fact-intent.ts";
 import { makeFolderIntent } from "./intent/make-folder-intent.ts";
 import { moveFileIntent } from "./intent/move-file-intent.ts";
 import { leadingToolIntent, namedToolIntent } from "./intent/named-tool-intent.ts";
@@ -65,6 +66,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: searchFilesIntent },
   { intent: leadingToolIntent, acts: true },
   { intent: listFilesIntent },
+  { intent: machineFactIntent },
   { intent: memoryAnswer },
   { intent: eachFile(readFileIntent) },
   { intent: familiarToolIntent },

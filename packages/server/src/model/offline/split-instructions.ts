@@ -8,6 +8,10 @@ export const IMPERATIVE =
 const PATH =
   "(?:the\\s+|an?\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?[\\p{L}\\p{N}_@./-]+\\.[A-Za-z]\\w{0,9}(?![\\p{L}\\p{N}_/@])";
 
+/** "the last line of b.txt", "the docs folder": what a verb before it may be about as well. */
+const LINE_OF = "(?:the\\s+)?(?:[\\w-]+\\s+){1,2}lines?\\s+of\\s";
+const FOLDER = "(?:the\\s+)[\\w./-]+\\s+(?:folder|directory)\\s*[.!]?$";
+
 /**
  * Where one instruction may end and the next begin. Whether it does is decided by whether the next one makes sense.
  * ordered: a "then", which ends even a command; sentence: a new one; soft: an "and" or a comma, over which some reach.
@@ -31,6 +35,7 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
       "gi",
     ),
   ],
+  ["soft", new RegExp(`,?\\s+and\\s+(?=${LINE_OF})`, "gi")],
   ["soft", /,?\s+and\s+(?=in(?:side|to)?\s+(?:it|there)\b)/gi],
   // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".
   ["soft", new RegExp(`(?<!\\.\\w{1,10}),?\\s+and\\s+(?=${PATH})`, "giu")],
@@ -55,6 +60,9 @@ const KEEP_THAT = new RegExp(`^(${POLITE}(?:remember|memorize))\\s+(?:that|this|
 const MADE_FOLDER = new RegExp(`^${POLITE}(?:create|make|add)\\b.*\\b(?:folder|directory)\\b`, "i");
 /** The name in it is that of the other place: "copy it to b.txt". */
 const MOVE_IT = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\s+(?:it|that file|the file|this file)\\s`, "i");
+/** "tell me if it failed": that is told anyway, and "it" is what was done. */
+const ASKS_HOW =
+  /^(?:and\s+)?(?:tell|let|show)\s+me\b.*\b(?:if|whether)\s+(?:it|that|this)\s+(?:failed|fails|worked|works|succeeded|passed|ran)\b/i;
 const RENAMES = new RegExp(`^${POLITE}(?:rename|move)\\b`, "i");
 const IN_IT = /(?:^|\s+)(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
@@ -62,7 +70,10 @@ const LEADING_VERB = new RegExp(
   "i",
 );
 const PRONOUN_FIRST = /^(?:it|they|them|this|that)\b/i;
-const WITHOUT_VERB = new RegExp(`^(?:${PATH}|\\uE000\\d+\\uE001|(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "iu");
+const WITHOUT_VERB = new RegExp(
+  `^(?:${PATH}|\\uE000\\d+\\uE001|${LINE_OF}|${FOLDER}|(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`,
+  "iu",
+);
 
 export interface Reader {
   isInstruction(part: string): boolean;
@@ -185,6 +196,7 @@ function pathAfter(instruction: string): string | undefined {
 /** "read it back" after "create a.txt" means a.txt. */
 export function withReferent(part: string, before: readonly string[]): string {
   const last = before.at(-1) ?? "";
+  if (ASKS_HOW.test(part)) return part;
   if (OWN_LIST.test(part) || (LIST_MADE.test(last) && PRONOUN.test(part) && WORK_OFF.test(part))) return part;
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
   const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;

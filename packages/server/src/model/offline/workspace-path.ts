@@ -14,7 +14,7 @@ const NAMED =
 const PLACE_WORD =
   /\b(?:named|called|titled|(?:file)?name|file|folder|directory|path|to|into|in|of|from|delete|remove|erase|read|open|cat|show(?: me)?|view|edit|print|display|create|make|touch|generate|update|modify|what does)\s+(?:the\s+|a\s+|my\s+)?$/i;
 const NOT_A_NAME =
-  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree)$/i;
+  /^(in|at|from|and|with|containing|that|which|to|the|a|an|named|called|is|here|there|this|of|for|it|into|system|contents?|back|listing|tree|names?)$/i;
 const SPACED =
   /\b(?:named|called)\s+((?:[\p{L}\p{M}\p{N}_-]+\s+){1,3}[\p{L}\p{M}\p{N}_-]+\.[A-Za-z]\w{0,9})(?![\p{L}\p{N}_/@])/iu;
 /** Files that are usually spoken of without an extension. */

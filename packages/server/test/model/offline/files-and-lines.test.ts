@@ -35,6 +35,37 @@ describe("a file goes where it was to go", () => {
   });
 });
 
+describe("all that a sentence names is done, and where it names it", () => {
+  test.each<[string, unknown[]]>([
+    ["copy a.txt to b.txt and c.txt", [run("cp a.txt b.txt"), run("cp a.txt c.txt")]],
+    ["move a.txt to b.txt and c.txt", []],
+    [
+      "delete docs/guide.md and then the docs folder",
+      [
+        ["delete", { file_path: "/docs/guide.md" }],
+        ["delete", { file_path: "/docs" }],
+      ],
+    ],
+    [
+      "show the first line of a.txt and the last line of log.txt",
+      [["read_file", { file_path: "/a.txt", limit: 1 }], run("tail -n 1 log.txt")],
+    ],
+    ["make index.html with <h1>Hello</h1>", [write("/index.html", "<h1>Hello</h1>")]],
+    ["run npm install in packages/app", [run("sh -c 'cd packages/app && npm install'")]],
+    ["in the src directory run ls -l", [run("sh -c 'cd src && ls -l'")]],
+    ["run echo hello in style", [run("echo hello in style")]],
+    ["run npm test in verbose mode", [run("npm test in verbose mode")]],
+    ["run `cat a.txt` and tell me if it failed", [run("cat a.txt")]],
+    ["how big is log.txt?", [run("wc -c log.txt")]],
+    ["what is the current date?", [run("date")]],
+    ["what's my current working directory?", [run("pwd")]],
+    [
+      "replace hello with bye everywhere in a.txt",
+      [["edit_file", { file_path: "/a.txt", old_string: "hello", new_string: "bye", replace_all: true }]],
+    ],
+  ])("%s", async (request, expected) => expect(await calls(request)).toEqual(expected));
+});
+
 describe("several things to be written are told apart", () => {
   test.each<[string, unknown[]]>([
     ["Make shopping.txt with milk, eggs and bread on separate lines", [write("/shopping.txt", "milk\neggs\nbread")]],
@@ -63,6 +94,7 @@ describe("lines are what is in a file, not what is said of them", () => {
   };
   test.each([
     ["insert a blank line after line 1 of a.txt", "a\nb", "a\n\nb"],
+    ["append two lines to notes.txt: foo and bar", "a", "a\nfoo\nbar"],
     ["add a row with dave,9 to data.csv", "name,age\nann,3", "name,age\nann,3\ndave,9"],
     ["remove all the lines containing TODO from a.txt", "a TODO\nb\nc TODO\nd", "b\nd"],
     ["In a.txt, delete every line that mentions TODO", "a\nb TODO\nc", "a\nc"],

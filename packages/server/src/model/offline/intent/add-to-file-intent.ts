@@ -1,3 +1,4 @@
+import { NUMBER, numbersIn, readList } from "../coerce-value.ts";
 import { hidePlace, PLACE, placeLast, readContent } from "../file-content.ts";
 import { editFile, readFile, writeFile } from "../file-tools.ts";
 import { firstVerb } from "../first-verb.ts";
@@ -10,6 +11,8 @@ import type { ToolResult, Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const BLANK = /^(?:an?|one)\s+(?:new\s+)?(?:blank|empty)\s+line$/i;
+/** "append two lines to a.txt: foo and bar" */
+const COUNTED = new RegExp(`\\b(${NUMBER})\\s+(?:new\\s+|more\\s+)?(?:lines?|rows?|entries|items?)\\b`, "i");
 const NEW_FILE = /\b(?:add|insert)\s+(?:an?\s+|the\s+)?(?:new\s+|empty\s+)*(?:text\s+)?file\b/i;
 const PUT = new RegExp(`^\\s*${POLITE}(?:put|write|place|type)\\b`, "i");
 const ANOTHER =
@@ -85,8 +88,10 @@ function readAddition(instruction: string, path: string): Addition | undefined {
     .replace(/\bto\s+to\b/i, "to");
   const said = reveal(order).replace(PLACE, () => path);
   const rest = said.slice(said.indexOf(path) + path.length);
+  const added = readContent(said, path) ?? unquote(rest.replace(/^["'`”]?\s*(?:the (?:line|text|word)s?\s+)?/i, ""));
+  const lines = readList(added);
   return {
-    text: readContent(said, path) ?? unquote(rest.replace(/^["'`”]?\s*(?:the (?:line|text|word)s?\s+)?/i, "")),
+    text: lines.length > 1 && lines.length === numbersIn(COUNTED.exec(text)?.[1] ?? "")[0] ? lines.join("\n") : added,
     above: lineFinder(text, reveal),
   };
 }

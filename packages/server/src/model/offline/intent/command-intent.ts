@@ -27,18 +27,23 @@ const ALL_QUOTED = new RegExp(`^(${QUOTED}(?:${JOINED}${QUOTED})*)([\\s\\S]*)$`,
 /** Begins with a program: what stands after a semicolon in a command. */
 export const STARTS_PROGRAM = new RegExp(`^\\s*${PROGRAM}`);
 const IN_FOLDER = /\s+(?:in|inside|from)\s+(?:the\s+)?([\w./-]+)\s+(?:folder|directory)$/i;
+/** "npm install in packages/app" */
+const IN_PLACE =
+  /\s+in(?:side)?\s+(?!(?:production|development|dev|debug|verbose|quiet|parallel|background|order|full|detail)\b)([\w-][\w./-]*)$/i;
+/** What they print may have any words in it. */
+const PRINTS = /^\s*(?:echo|printf|for|git\s+commit|grep|sh|bash)\b/;
 const NEXT_PROGRAM = new RegExp(
   `,\\s*(?:and\\s+|then\\s+)*(?=${PROGRAM})|\\s+(?:and|then|and then)\\s+(?=${PROGRAM})`,
   "i",
 );
 /** What is said around a command and is no part of it. */
 const WISHES =
-  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|what(?:'s| is| was| does)\b[^|&;<>]*|please|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
+  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|what(?:'s| is| was| does)\b[^|&;<>]*|please|slowly|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
 /** Signs of a shell between programs. */
-const OPERATED = new RegExp(`^\\s*(?:${PROGRAM}|cd\\b)[^|&;<>]*(?:\\||&&|;|>>?|<)\\s*\\S`);
+const OPERATED = new RegExp(`^\\s*(?:${PROGRAM}|cd\\b)[^|&;<>]*(?:\\||&&|;|>>?|<(?!!?/?[a-z][^<>]*>))\\s*\\S`);
 /** What nobody says but to have it run. */
 const BARE =
-  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
+  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|diff\s+\S+\.\w|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
 
 /** "run hello.py": a file is no program that could be found by its name. */
 const SCRIPT = new RegExp(
@@ -74,28 +79,37 @@ export const commandIntent: Intent = (instruction, turn) => {
     const { order, times } = readTimes(quoted[2] ?? "");
     const place = IN_FOLDER.exec(order);
     const enter = enterFolder(place?.[1]);
-    const calls = commands.flatMap((command) => run(`${enter}${unquote(reveal(command))}`, turn));
+    const calls = commands.flatMap((command) => run(enter(unquote(reveal(command))), turn));
     const rest = place === null ? order : order.replace(IN_FOLDER, "");
     return [...Array.from({ length: times }, () => calls).flat(), ...leftOver(reveal(rest))];
   }
   // After a colon or a prompt stands the command itself, whatever its words.
   if (/[:$]/.test(sign) && !/\bcommands\b/i.test(text)) return run(unquote(reveal(said)), turn);
-  const enter = enterFolder(IN_FOLDER.exec(said)?.[1]);
-  return said
+  return plainCommands(said).flatMap((command) => run(command(reveal), turn));
+};
+
+type Reveal = (part: string) => string;
+
+/** Commands that stand in a sentence without quotes, apart from the words around them. */
+function plainCommands(said: string): ((reveal: Reveal) => string)[] {
+  const place = IN_FOLDER.exec(said) ?? (PRINTS.test(said) ? null : IN_PLACE.exec(said));
+  const enter = enterFolder(place?.[1]);
+  return (place ? said.slice(0, place.index) : said)
     .replace(WISHES, "")
     .replace(WISHES, "")
     .replace(FLAGS, (_, flags: string) => ` ${(flags.match(/-[^\s,]+/g) ?? []).join(" ")}`)
-    .replace(IN_FOLDER, "")
     .split(NEXT_PROGRAM)
-    .flatMap((command) => run(`${enter}${reveal(command).trim()}`, turn));
-};
+    .map((command) => (reveal) => enter(reveal(command).trim()));
+}
 
 /** "ls with the flags -l and -a" */
 const FLAGS =
   /\s+with\s+(?:the\s+)?(?:flags?|options?|switch(?:es)?|arguments?)\s+((?:-[^\s,]+(?:\s*,\s*|\s+and\s+|\s+|$))+)$/i;
 
-function enterFolder(folder: string | undefined): string {
-  return folder && !/^(?:this|current|same|working|root)$/i.test(folder) ? `cd ${quoteWord(folder)} && ` : "";
+/** Through a shell of its own: not every sandbox has one for the command itself. */
+function enterFolder(folder: string | undefined): (command: string) => string {
+  if (!folder || /^(?:this|current|same|working|root)$/i.test(folder)) return (command) => command;
+  return (command) => `sh -c ${quoteWord(`cd ${quoteWord(folder)} && ${command}`)}`;
 }
 
 /** "what does "my notes.txt" say" asks for what is in it. */

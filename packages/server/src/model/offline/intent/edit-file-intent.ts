@@ -22,6 +22,7 @@ const REMOVAL =
 /** "remove all lines containing TODO" */
 const LINES_WITH =
   /^\s*(?:please\s+)?(?:remove|delete|erase|cut|drop)\s+(?:(?:all|every|each|any|of|the)\s+)*(?:lines|(?<=\b(?:every|each|any)\s+)line)\s+(?:that\s+|which\s+)?(?:contain(?:ing|s)?|with|mention(?:ing|s)?|includ(?:ing|es?)|ha(?:ve|s|ving)|(?<starts>start(?:ing|s)?|begin(?:ning|s)?)\s+with|(?<ends>end(?:ing|s)?)\s+(?:with|in))\s+(?:the\s+(?:word|text|string|phrase)\s+|an?\s+(?=#|\uE000))?(\S[\s\S]*)$/i;
+const ALL_OVER = /,?\s+(?:everywhere|throughout|all over|in all places)(?=\s*$)/i;
 const EVERYWHERE = /\b(?:all|every|each|everywhere|throughout)\b/i;
 
 /** "in all files" */
@@ -47,7 +48,7 @@ function cannotEdit(path: string): Step[] {
 }
 
 function readChanges(instruction: string, path: string): Change[] | undefined {
-  const { text, reveal } = mask(withoutPlace(dropEnd(instruction), path));
+  const { text, reveal } = mask(withoutPlace(dropEnd(instruction), path).replace(ALL_OVER, ""));
   const [before, after] = FORMS.flatMap((form) => form.exec(text)?.slice(1, 3) ?? []);
   if (!before || !after || WHOLE.test(before)) return undefined;
   const [, first = after, second, third] = AND_ANOTHER.exec(after) ?? [];

@@ -10,7 +10,7 @@ const names = (group: string) =>
   `(?:the\\s+|my\\s+|an?\\s+)?(?:(?<${group}Kind>${KIND})\\s+(?:named\\s+|called\\s+)?)?(?<${group}>${NAME}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)${NAME})*)(?:\\s+(?<${group}After>${KIND}))?`;
 const TO = "(?<to>to|into|as|in|called|named)\\s+(?:be\\s+)?(?:called\\s+|named\\s+)?";
 const FORM = new RegExp(
-  `\\b(?<verb>rename|move|copy|duplicate|make a copy of)\\s+(?:the\\s+contents?\\s+of\\s+)?${names("from")}\\s+${TO}${names("target")}[.!]?$`,
+  `\\b(?<verb>rename|move|copy|duplicate|make a copy of)\\s+(?:the\\s+contents?\\s+of\\s+)?${names("from")}\\s+${TO}(?:both\\s+)?${names("target")}[.!]?$`,
   "iu",
 );
 const FOLDER = /folder|director/i;
@@ -24,9 +24,12 @@ export const moveFileIntent: Intent = (instruction, turn) => {
   const { text, reveal } = mask(instruction.trim());
   const found = FORM.exec(text.replace(MAIN_FOLDER, "$1 root folder"))?.groups ?? {};
   const { verb = "", from = "", to = "" } = found;
-  const sources = from.split(/\s*,\s*(?:and\s+)?|\s+and\s+/).map((name) => unquote(reveal(name)));
+  const sources = from.split(SEPARATOR).map((name) => unquote(reveal(name)));
   const isOfFolder = FOLDER.test(`${found["fromKind"]} ${found["fromAfter"]}`);
-  const named = unquote(reveal(found["target"] ?? "")).replace(/\.$/, "");
+  const [first = "", ...more] = (found["target"] ?? "").split(SEPARATOR);
+  if (more.length > 0)
+    return toEach(reveal(text), [first, ...more].map(reveal), reveal(found["target"] ?? ""), verb, turn);
+  const named = unquote(reveal(first)).replace(/\.$/, "");
   const isPlace = /^move$/i.test(verb) || /^in(?:to)?$/i.test(to);
   const isFolder =
     FOLDER.test(`${found["targetKind"]} ${found["targetAfter"]}`) ||
@@ -41,6 +44,21 @@ export const moveFileIntent: Intent = (instruction, turn) => {
   if (!move) return say(`I can't ${verb.toLowerCase()} ${sources.join(", ")}: no tool here does that.`);
   return [...move, ...followUp((result) => (NO_FOLDER.test(result.output) ? intoNew(target, move, turn) : []))];
 };
+
+const SEPARATOR = /\s*,\s*(?:and\s+)?|\s+and\s+/;
+
+/** "copy a.txt to b.txt and c.txt" is two copies; nothing is moved to two places. */
+function toEach(
+  said: string,
+  targets: readonly string[],
+  listed: string,
+  verb: string,
+  turn: Turn,
+): ReturnType<Intent> {
+  if (!/copy|duplicate/i.test(verb)) return say(`I can't ${verb.toLowerCase()} one thing to several places.`);
+  const at = said.lastIndexOf(listed);
+  return targets.flatMap((target) => moveFileIntent(`${said.slice(0, at)}${target}`, turn) ?? []);
+}
 
 /** "to the root", "to the main folder of the project" */
 const MAIN_FOLDER =

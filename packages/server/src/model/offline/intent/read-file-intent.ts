@@ -24,6 +24,7 @@ function countOf({ first, last }: LineRange): number | undefined {
 const COUNTED =
   /\b(?:count|how many|number of)\s+(?:all\s+)?(?:the\s+)?(?:(lines?)|(words?)|(?:bytes?|characters?))\b/i;
 
+const SIZE = /\bhow\s+(?:big|large)\b|\bsize\s+of\b/i;
 /** "the readme" */
 const SPOKEN = /\b(?:the|your|our|my)\s+(readme|license|changelog)\b(?!\s*[.\w])/i;
 
@@ -51,7 +52,7 @@ function asksToRead(instruction: string, path: string): boolean {
 }
 
 function readSteps(instruction: string, path: string, turn: Turn): readonly Step[] {
-  const counted = COUNTED.exec(instruction);
+  const counted = COUNTED.exec(instruction) ?? SIZE.exec(instruction);
   const lines = findLines(mask(instruction.replace(path, "")).text);
   return (
     (counted && runCommand(`wc ${counted[1] ? "-l" : counted[2] ? "-w" : "-c"} ${quoteWord(path)}`, turn)) ??

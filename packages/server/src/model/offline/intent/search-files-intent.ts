@@ -21,7 +21,7 @@ const WHERE =
   /\bwhere\s+([\w.$-]+)\s+(?:occurs?|appears?|shows up|(?:is|are)\s+(?:used|defined|called|mentioned|declared))\b/i;
 /** "how often does line appear in log.txt?" */
 const HOW_OFTEN =
-  /\bhow\s+(?:often|many\s+times)\s+(?:do(?:es)?|is|are)\s+(?:the\s+(?:word|text|string)\s+)?(\S[\s\S]*?)\s+(?:appears?|occurs?|mentioned|used|shows?\s+up)(\s+in\s+\S[\s\S]*?)?\s*[?.!]*$/i;
+  /\bhow\s+(?:often|many\s+times)\s+(?:(?:do(?:es)?|is|are)\s+)?(?:the\s+(?:word|text|string)\s+)?(\S[\s\S]*?)\s+(?:appears?|occurs?|mentioned|used|shows?\s+up)(\s+in\s+\S[\s\S]*?)?\s*[?.!]*$/i;
 const THE_WORD =
   /^\s*(?:please\s+)?(?:find|locate|look\s+for)\s+(?:the\s+(?:word|text|string|phrase|term)\s+(\S[\s\S]*?)|(["'`“][^"'`”]+["'`”]))\s*[.!?]?$/i;
 const ANY_LEFT = /\b(?:is|are) there\s+(?:any|some|an?)\s+(TODO|FIXME|XXX)s?\b/i;

@@ -24,7 +24,7 @@ const SAID_EMPTY = /\b(?:empty|blank|clear|wipe|nothing|overwrite|["'`“]{2})/i
 const WIPE = new RegExp(`^\\s*${POLITE}(?:empty|clear|wipe)\\b`, "i");
 /** Words around a file's name that say nothing of what it holds: "could you please create a text file named a.txt". */
 const SAYING_NOTHING = new Set(
-  "please pls plz kindly be so kind as now just then first can could would you i want need to let's go ahead and create make touch generate produce add me us sure a an the new empty blank one file files script module document page text named called there is it exists exist if does doesn't not yet already for here".split(
+  "please pls plz kindly be so kind as now just then first can could would you i want need to let's go ahead and create make touch generate produce add me us sure a an the new empty blank one file files script module document page text named called there is it exists exist if does doesn't not yet already for here and call it name".split(
     " ",
   ),
 );
