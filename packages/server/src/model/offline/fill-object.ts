@@ -51,6 +51,7 @@ export function fillKnown(
     wanted: missing.length,
     isOfNamed: Object.keys(properties).some((name) => /path|file|^name$|^title$/i.test(name)),
     optional: Object.keys(properties).filter((name) => !missing.includes(name) && !(name in args)),
+    isAnswer: rest !== "" && text.startsWith(rest),
     guessed: [],
   };
   for (const name of missing) args[name] = fillValue(name, properties[name] ?? {}, source);

@@ -18,6 +18,8 @@ export interface Source {
   readonly optional: readonly string[];
   /** Whether they are about something with a name, such as a file, which is then apart from what it holds. */
   readonly isOfNamed: boolean;
+  /** Whether it is an answer that is filled, from all that was said, rather than a call. */
+  readonly isAnswer: boolean;
   /** Names that no word was found for. */
   readonly guessed: string[];
   /** Optional arguments that turned up on the way: "find TODO in src" has a place too. */
@@ -57,7 +59,7 @@ export function fillText(name: string, schema: Schema, source: Source): string {
     nearText(name, source) ??
     takeQuote(source) ??
     keyOf(key, source) ??
-    takeRest(source)
+    takeRest(key, source)
   );
 }
 
@@ -122,9 +124,15 @@ function takeQuote(source: Source): string | undefined {
   return quote;
 }
 
+/** "Tell me about Rome, which has …": what has a name of its own is told by it, what is a text by all of it. */
+const PROPER_NAME = /(?<=[\p{L}\d,]\s)(\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}'’-]+)*)/u;
+const WHOLE_TEXT =
+  /^(?:.*\s)?(?:answer|reply|response|text|message|summary|description|content|body|reason|reasoning|explanation|comment|note|question|query|result|output|report)$/;
+
 /** The last one gets all that is left; the others a piece up to the next little word. */
-function takeRest(source: Source): string {
+function takeRest(key: string, source: Source): string {
   const rest = dropEnd(source.rest);
+  if (source.isAnswer) return (WHOLE_TEXT.test(key) ? undefined : PROPER_NAME.exec(rest)?.[1]) ?? unquote(rest);
   // Nothing of it was understood: the sentence itself is not what is to be kept.
   if (source.isOfNamed && rest === dropEnd(source.text)) return "";
   if (source.wanted <= 1) return GLOB.exec(rest)?.[1] ?? unquote(rest);

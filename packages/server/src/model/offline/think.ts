@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { defaultAnswer } from "./answer/default-answer.ts";
 import { fillObject } from "./fill-object.ts";
-import type { OfflineTool } from "./offline-tool.ts";
+import { readNamedValues } from "./named-values.ts";
+import { type OfflineTool, typeOf } from "./offline-tool.ts";
 import { planSteps } from "./plan-steps.ts";
 import { applyReplyRules } from "./reply-rules.ts";
 import { reportResults } from "./report-results.ts";
@@ -27,12 +28,15 @@ const MAX_SOURCE = 20_000;
 
 export function think(turn: Turn, rule: ToolRule): Thought {
   const forced = typeof rule === "object" ? turn.tools.find(({ name }) => name === rule.name) : undefined;
-  if (forced) return callThought(turn, forced.name, structured(forced, turn));
+  if (forced) {
+    const plain = { ...turn, tools: turn.tools.filter((tool) => tool !== forced) };
+    return callThought(turn, forced.name, structured(forced, turn, spoken(planSteps(plain), plain)));
+  }
   const steps = planSteps(withoutOutput(turn, rule));
   const next = rule === "none" ? undefined : calls(steps)[turn.results.length];
   if (next) return callThought(turn, next.tool, next.args);
   const output = rule === "any" ? turn.tools.at(-1) : undefined;
-  if (output) return callThought(turn, output.name, structured(output, turn));
+  if (output) return callThought(turn, output.name, structured(output, turn, spoken(steps, turn)));
   return { type: "text", text: applyReplyRules(answer(steps, turn), turn) };
 }
 
@@ -42,15 +46,25 @@ function withoutOutput(turn: Turn, rule: ToolRule): Turn {
 }
 
 function answer(steps: readonly Step[], turn: Turn): string {
-  const said = steps.flatMap((step) => (step.type === "say" ? [step.text] : []));
-  const parts = [...reportResults(turn), ...said];
-  return parts.length > 0 ? parts.join("\n\n") : defaultAnswer(turn);
+  return spoken(steps, turn) ?? defaultAnswer(turn);
 }
 
-function structured(tool: OfflineTool, turn: Turn): Record<string, unknown> {
+function spoken(steps: readonly Step[], turn: Turn): string | undefined {
+  const said = steps.flatMap((step) => (step.type === "say" ? [step.text] : []));
+  const parts = [...reportResults(turn), ...said];
+  return parts.length > 0 ? parts.join("\n\n") : undefined;
+}
+
+/** What would be said without a form, as a member of it. */
+const ANSWER = /^(?:answer|reply|response|message|text|output|result)$/i;
+
+function structured(tool: OfflineTool, turn: Turn, said: string | undefined): Record<string, unknown> {
   const told = (text: string) => text.slice(0, MAX_SOURCE).replace(/\s{200,}/g, " ");
   const text = told([turn.request, ...turn.results.map(({ output }) => output)].join("\n"));
-  return fillObject(tool.schema, text, told(turn.request), turn);
+  const name = Object.keys(tool.schema.properties ?? {}).find((key) => ANSWER.test(key));
+  const isSaid = said !== undefined && name && typeOf(tool.schema.properties?.[name] ?? {}) === "string";
+  const given = isSaid && !readNamedValues(turn.request, [name]).has(name) ? { [name]: said } : {};
+  return fillObject(tool.schema, text, told(turn.request), turn, given);
 }
 
 function calls(steps: readonly Step[]): Extract<Step, { type: "call" }>[] {

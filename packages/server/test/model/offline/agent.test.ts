@@ -226,6 +226,25 @@ describe("structured output of the offline model", () => {
   });
 });
 
+describe("what a form asks for", () => {
+  const City = z.object({ city: z.string(), population: z.number() });
+  test.each<[z.ZodType, string, object]>([
+    [City, "Tell me about Rome which has 2800000 people", { city: "Rome", population: 2_800_000 }],
+    [
+      z.object({ name: z.string(), email: z.string() }),
+      "Contact Ada Lovelace at ada@x.org",
+      { name: "Ada Lovelace", email: "ada@x.org" },
+    ],
+    [z.object({ answer: z.string() }), "What is 2+2?", { answer: "2+2 = 4" }],
+    [z.object({ answer: z.string() }), "answer: no", { answer: "no" }],
+    [z.object({ summary: z.string() }), "Rome is old", { summary: "Rome is old" }],
+  ])("is a name, an answer or the whole text, as it is called", async (shape, request, expected) => {
+    expect(
+      await new OfflineModel().withStructuredOutput(shape as z.ZodType<Record<string, unknown>>).invoke(request),
+    ).toEqual(expected);
+  });
+});
+
 describe("an abort of the offline model", () => {
   test("ends a slow answer in its middle", async () => {
     const abort = new AbortController();

@@ -53,6 +53,7 @@ describe("all that a sentence names is done, and where it names it", () => {
     ["make index.html with <h1>Hello</h1>", [write("/index.html", "<h1>Hello</h1>")]],
     ["run npm install in packages/app", [run("sh -c 'cd packages/app && npm install'")]],
     ["in the src directory run ls -l", [run("sh -c 'cd src && ls -l'")]],
+    ["run ls -l in the src folder please", [run("sh -c 'cd src && ls -l'")]],
     ["run echo hello in style", [run("echo hello in style")]],
     ["run npm test in verbose mode", [run("npm test in verbose mode")]],
     ["run `cat a.txt` and tell me if it failed", [run("cat a.txt")]],

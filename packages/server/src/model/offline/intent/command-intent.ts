@@ -92,11 +92,10 @@ type Reveal = (part: string) => string;
 
 /** Commands that stand in a sentence without quotes, apart from the words around them. */
 function plainCommands(said: string): ((reveal: Reveal) => string)[] {
-  const place = IN_FOLDER.exec(said) ?? (PRINTS.test(said) ? null : IN_PLACE.exec(said));
+  const order = said.replace(WISHES, "").replace(WISHES, "");
+  const place = IN_FOLDER.exec(order) ?? (PRINTS.test(order) ? null : IN_PLACE.exec(order));
   const enter = enterFolder(place?.[1]);
-  return (place ? said.slice(0, place.index) : said)
-    .replace(WISHES, "")
-    .replace(WISHES, "")
+  return (place ? order.slice(0, place.index) : order)
     .replace(FLAGS, (_, flags: string) => ` ${(flags.match(/-[^\s,]+/g) ?? []).join(" ")}`)
     .split(NEXT_PROGRAM)
     .map((command) => (reveal) => enter(reveal(command).trim()));
