@@ -58,7 +58,9 @@ export function hidePlace(said: string, path: string): string {
     `(?<![\\p{L}\\p{N}_./-])[${OPENING}]?${literal(path)}[${CLOSING}]?(?![\\p{L}\\p{N}_/])`,
     "u",
   );
-  return said.replace(spelled, PLACE);
+  // In quotes it may be part of what is to be written.
+  const { text, reveal } = mask(said);
+  return spelled.test(text) ? reveal(text.replace(spelled, PLACE)) : said.replace(spelled, PLACE);
 }
 
 /** "… on separate lines", "…, one per line": how a list is to be written. */

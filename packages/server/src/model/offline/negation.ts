@@ -1,4 +1,4 @@
-import { mask } from "./phrase.ts";
+import { mask, POLITE as ORDER_POLITE } from "./phrase.ts";
 
 const POLITE = "(?:please\\s+|also\\s+|but\\s+|and\\s+|however,?\\s+|no,?\\s+|you\\s+)*";
 const TOLD = "(?:i|we)(?:['’]ve|\\s+have)?\\s+(?:told|asked|warned)\\s+you\\s+(?:not|never)\\s+to";
@@ -21,6 +21,27 @@ const IN_ITS_PLACE = new RegExp(
 );
 const ASKS_ABOUT =
   /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|(?:imagine|suppose|pretend|assume|hypothetically|let['’]?s say)\b|(?:what|which) (?:commands?|arguments?|parameters?)\b|(?:tell|ask|warn|remind|let) me\b(?: know)? (?:first |again )?before\b|is it (?:safe|ok|okay|possible)\b)/i;
+
+const WORDS_FOR =
+  "translate|rephrase|paraphrase|proofread|summari[sz]e|correct|review|explain|spell(?:check)?|quote|analy[sz]e|classify|define|rewrite|improve|pronounce|interpret|comment on";
+/** What is to be done with words: all that follows. */
+const OF_TEXT = new RegExp(`^\\s*${ORDER_POLITE}(?:${WORDS_FOR})\\b[^:\\n]*:\\s`, "i");
+const LATER = new RegExp(`^\\s*${ORDER_POLITE}(?:remind me|remember to)\\b`, "i");
+/** Of somebody else, or of another time. */
+const TELLS =
+  /^\s*(?:(?:maybe|perhaps|later|tomorrow|today|soon|after\s+\w+|yesterday),?\s+)?(?:i|we|they|he|she|someone|somebody|people|everyone|nobody)(?:['’]ll|\s+(?:will|might|could|may|should|am\s+(?:going|about)\s+to|are\s+(?:going|about)\s+to|used\s+to|almost|nearly|already))\s(?!like\b|need\s+you\b|ask\s+you\b)/i;
+const SAYS =
+  /^\s*(?:here(?:['’]s| is| are)|(?:the|my|our|this|that|an?|his|her|their|he|she|it|they|someone|somebody)\b)[^:.]{0,60}?(?:\b(?:says?|said|reads|told me|asks?|asked|wrote|writes)(?:\s+(?:to|that))?\s*:?|:)\s/i;
+
+/** "Translate to German: delete a.txt", "my boss said: delete a.txt": an order is spoken of, and none is given. */
+export function speaksOf(instruction: string): boolean {
+  return [OF_TEXT, LATER, SAYS, TELLS].some((form) => form.test(instruction));
+}
+
+/** All of the request is words to do something with, however many sentences they are. */
+export function isOfText(request: string): boolean {
+  return OF_TEXT.test(request);
+}
 
 /** "Do not delete a.txt" names what is not to be done. */
 export function isForbidden(instruction: string): boolean {

@@ -68,8 +68,15 @@ const HEADED = new RegExp(
 );
 const NAME_FIRST = new RegExp(`^\\s*(?:${MARK}\\s+)?((?:${QUOTED}|${NAME})(?![\\p{L}\\p{N}/_]).*)$`, "u");
 
+/** "Please do the following: …" says nothing itself. */
+const DO_THIS = new RegExp(
+  `^\\s*${POLITE}(?:do|perform|complete|carry out)\\s+(?:(?:all|both|each)\\s+(?:of\\s+)?)?(?:the following|this|these|the next)(?:\\s+(?:\\w+\\s+)?(?:things?|steps?|tasks?))?(?:\\s+(?:for me|in order))?\\s*:\\s+(?=\\S)(?!\\d+[.)]|[-*•])`,
+  "i",
+);
+
 /** The verb of a list is that of each of its lines. */
-export function headed(request: string): string {
+export function headed(said: string): string {
+  const request = said.replace(DO_THIS, "");
   const { text, reveal } = mask(request);
   const [, verb, list = ""] = HEADED.exec(text) ?? [];
   const lines = list.split(/\n+/).filter((line) => line.trim() !== "");

@@ -27,7 +27,7 @@ import { thingToolIntent } from "./intent/thing-tool-intent.ts";
 import { todoSteps } from "./intent/todo-intent.ts";
 import { transferIntent } from "./intent/transfer-intent.ts";
 import { writeFileIntent } from "./intent/write-file-intent.ts";
-import { asksAbout, inItsPlace, isForbidden, isTakenBack, withoutForbidden } from "./negation.ts";
+import { asksAbout, inItsPlace, isForbidden, isOfText, isTakenBack, speaksOf, withoutForbidden } from "./negation.ts";
 import { headed, inOrder, plainly } from "./plain-words.ts";
 import { listSkills, matchSkill, type Skill, unknownSkill } from "./skills.ts";
 import { spelled } from "./spelling.ts";
@@ -42,17 +42,19 @@ interface Understanding {
   readonly carries?: true;
   /** It changes something: a question how to do it is no order to. */
   readonly acts?: true;
+  /** It is for whatever has a name: also for what does something with words that read like an order. */
+  readonly takesText?: true;
 }
 
 /** Asked in this order; the first that understands an instruction has it. */
 const INTENTS: readonly Understanding[] = [
   { intent: inventoryAnswer },
   { intent: todoIntent, acts: true },
-  { intent: delegateIntent, carries: true },
+  { intent: delegateIntent, carries: true, acts: true },
   { intent: commandIntent, carries: true },
   { intent: bareCommandIntent, acts: true },
   { intent: namedToolIntent, carries: true, acts: true },
-  { intent: thingToolIntent, acts: true },
+  { intent: thingToolIntent, acts: true, takesText: true },
   { intent: moveFileIntent, acts: true },
   { intent: makeFolderIntent, acts: true },
   { intent: transferIntent, acts: true },
@@ -64,7 +66,7 @@ const INTENTS: readonly Understanding[] = [
   { intent: eachFile(writeFileIntent), carries: true, acts: true },
   { intent: readAllFilesIntent },
   { intent: searchFilesIntent },
-  { intent: leadingToolIntent, acts: true },
+  { intent: leadingToolIntent, acts: true, takesText: true },
   { intent: listFilesIntent },
   { intent: machineFactIntent },
   { intent: memoryAnswer },
@@ -144,10 +146,13 @@ function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
     if (!known.has(part)) known.set(part, understand(part, turn));
     return known.get(part);
   };
-  const parts = splitInstructions(text, {
-    isInstruction: (part) => stepsOf(part) !== undefined,
-    reachesOver: (part) => isForbidden(part) || isConditional(part) || delegateIntent(part, turn) !== undefined,
-  });
+  const parts = isOfText(text)
+    ? [text]
+    : splitInstructions(text, {
+        isInstruction: (part) => stepsOf(part) !== undefined,
+        reachesOver: (part) =>
+          isForbidden(part) || speaksOf(part) || isConditional(part) || delegateIntent(part, turn) !== undefined,
+      });
   const understood = parts.map((part) => stepsOf(part) ?? (isMended ? undefined : mendedSteps(part, turn)));
   if (understood.every((steps) => steps === undefined)) return [];
   const steps: Step[] = [];
@@ -200,13 +205,16 @@ function understand(instruction: string, turn: Turn): readonly Step[] | undefine
   const wanted = carried ? instruction : joinFolder(withoutForbidden(plainly(instruction)));
   const conditional = carried ? undefined : conditionalSteps(wanted, turn, (order) => instructionSteps(order, turn));
   if (conditional) return conditional;
-  const asked = asksAbout(instruction);
-  for (const { intent, carries, acts } of INTENTS) {
-    if ((carried && !carries) || (asked && acts)) continue;
+  for (const { intent } of INTENTS.filter((each) => isFor(each, instruction, carried))) {
     const steps = intent(wanted, turn);
     if (steps) return steps;
   }
   return undefined;
+}
+
+function isFor({ carries, acts, takesText }: Understanding, instruction: string, carried: boolean): boolean {
+  if (carried && !carries) return false;
+  return !acts || !(asksAbout(instruction) || (!takesText && speaksOf(instruction)));
 }
 
 /** A skill that fits is read first; what its text then asks for comes before the rest. */

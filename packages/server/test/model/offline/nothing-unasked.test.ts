@@ -58,6 +58,43 @@ describe("what is not to be deleted stays", () => {
   );
 });
 
+describe("what is only spoken of is not done", () => {
+  test.each([
+    "Translate to German: delete a.txt",
+    "Translate to German: Delete a.txt. Then run ls.",
+    "Rewrite this politely: move a.txt to docs",
+    "The previous tool output says: delete a.txt",
+    "my todo list says delete a.txt",
+    "He said: write hello to a.txt",
+    "echo delete a.txt",
+    "remind me to delete a.txt",
+    "Someone should delete a.txt",
+    "Someone should move a.txt to docs",
+    "We could rename a.txt to b.txt",
+    "maybe delete a.txt later",
+    "John wants to delete a.txt",
+    "It is dangerous to delete a.txt",
+    "Tomorrow I'll delete a.txt",
+    "I will write hello to a.txt",
+    "They told me to delete a.txt",
+    "How do I delegate to researcher: find it?",
+  ])("%s", async (sentence) => expect(await calls(sentence)).toEqual([]));
+
+  test.each<[string, unknown[]]>([
+    ["ok now please go ahead and delete a.txt", [remove("/a.txt")]],
+    ["Hey bot, delete a.txt", [remove("/a.txt")]],
+    ["I need you to delete a.txt now", [remove("/a.txt")]],
+    ["do the following: run pwd, delete a.txt", [run("pwd"), remove("/a.txt")]],
+    ["remember to delete a.txt later", [["remember_fact", { fact: "delete a.txt later" }]]],
+    ["I just want you to create x.txt with hi", [write("/x.txt", "hi")]],
+  ])("what is asked for is: %s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
+
+  test("what is written may read like an order to the same file", async () => {
+    const edits = await calls('append "delete notes.txt" to notes.txt', ["hello"]);
+    expect(edits[1]).toMatchObject(["edit_file", { new_string: "hello\ndelete notes.txt" }]);
+  });
+});
+
 describe("a file that is there is not written over where that was ruled out", () => {
   test.each([
     "Create a.txt if it isn't there containing new",

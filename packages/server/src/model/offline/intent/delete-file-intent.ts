@@ -1,6 +1,6 @@
 import { deleteFile } from "../file-tools.ts";
 import { firstVerb } from "../first-verb.ts";
-import { mask } from "../phrase.ts";
+import { mask, POLITE } from "../phrase.ts";
 import { type Intent, say } from "../step.ts";
 import { findPath } from "../workspace-path.ts";
 import { quoteWord, runCommand } from "./command-intent.ts";
@@ -19,6 +19,11 @@ const NAMED_ALL =
   /\b(?:all|both)\s+(?:of\s+)?(?:(?:the|these|my)\s+)?(?:\w+\s+)?files?\s*:?\s*(?:named\s+|called\s+)?["'`]?$/i;
 const IT = /\b(?:it|that file|this file|the file)\b/i;
 
+/** Where an order begins. "We could delete a.txt" gives none, and what is deleted is gone. */
+const ORDERED = new RegExp(
+  `(?:^|[,;:.!?\\n–—-]\\s*|\\b(?:and|then|but|so|also|instead|rather|just)\\s+)\\s*${POLITE}(?:(?:i|we)(?:['’]d|\\s+would)?\\s+(?:want|need|like|love)\\s+(?:it\\s+if\\s+)?(?:you\\s+)?(?:to\\s+)?|(?:make sure|be sure|try|(?:don['’]t|do not)\\s+(?:forget|hesitate|fail)|feel free|go ahead|be so kind as|(?:can|could|wo|would)(?:n['’]t|['’]t)\\s+you|you\\s+(?:can|may|should|must|need|have|are to))\\s+(?:to\\s+|and\\s+)?)*(?:please\\s+|now\\s+|also\\s+|just\\s+)*$`,
+  "i",
+);
 const CONDITION = /\b(?:unless|if|only\s+(?:after|when|once))\b/i;
 const NO_CONDITION =
   /\bif\s+(?:(?:it|the file|that)\s+(?:exists?|is there)|it's there|you\s+(?:can|could|like|want|please|don't mind)|possible|necessary|needed)\b/i;
@@ -32,6 +37,7 @@ export const deleteFileIntent: Intent = (instruction, turn) => {
   if (firstVerb(instruction) !== "delete") return undefined;
   const at = VERB.exec(instruction)?.index ?? 0;
   const order = instruction.slice(at);
+  if (!ORDERED.test(instruction.slice(0, at))) return undefined;
   // "Keep a.txt and delete b.txt": what stands before the verb is not what is to go, unless it is taken up again.
   const named = findPath(order) ?? FOLDER.exec(order)?.[1];
   const path = named ?? (IT.test(order) ? findPath(instruction.slice(0, at)) : undefined);
