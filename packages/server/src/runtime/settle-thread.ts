@@ -21,7 +21,7 @@ export interface Leftovers {
 const MODEL = "model_request";
 
 const REASONS = {
-  aborted: "It was aborted by the user before it finished.",
+  aborted: "It was stopped before it finished, since its run was aborted or failed.",
   unknown: "outcome_unknown: the run was stopped while it was running. Whether it took effect is not known.",
   never: "It was not started: the run was stopped before.",
   delegated: "The run was stopped before it was finished. What was done for it until then stays done.",

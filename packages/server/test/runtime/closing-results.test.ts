@@ -22,7 +22,7 @@ const charged = packResult(new ToolMessage({ tool_call_id: "call_1", name: "char
 it.each<[string, string, ToolCallRecord[], string]>([
   ["nothing is recorded of", "charge", [], "It was not started"],
   ["came to its end", "charge", [record({ result: charged })], "charged"],
-  ["was stopped", "charge", [record({ status: "aborted" })], "It was aborted"],
+  ["was stopped", "charge", [record({ status: "aborted" })], "It was stopped before it finished"],
   ["was left in the middle", "charge", [record({ status: "unknown" })], "outcome_unknown"],
   ["delegated", "task", [], "What was done for it until then stays done"],
   [

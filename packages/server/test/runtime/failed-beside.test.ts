@@ -35,6 +35,8 @@ async function start(...beside: readonly Call[]): Promise<Scene> {
   const tools = [
     tool("charge", async (_args, { agent_name }) => {
       if (beside.some(([, name]) => name === "wait")) await begun.promise;
+      // The other subagent has asked by then: the model answers in the order in which it is asked.
+      if (beside.some(([, name]) => name === "task")) await expect.poll(() => server.requests.length).toBe(3);
       done.push(`charged for ${agent_name}`);
       return "charged";
     }),
@@ -65,6 +67,9 @@ it("a tool beside a subagent that fails is stopped with the run, and was not the
   expect(dataOf(events, "error")).toMatchObject([{ code: "model_failed" }]);
   expect(wrongToolEvents(events)).toEqual([]);
   expect(outcomes(events)).toEqual({ c1: "ok", c2: "aborted", t1: "error" });
+  // Nobody aborted it: the model is told so when the run is resumed.
+  const told = (await scene.storage.listMessagesForSession(scene.session.id)).at(-1);
+  expect(told).toMatchObject({ tool_call_id: "c2", content: expect.stringContaining("its run was aborted or failed") });
   expect(scene.done).toEqual(["charged for general-purpose", "stopped"]);
 });
 
