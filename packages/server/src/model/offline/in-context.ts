@@ -50,7 +50,7 @@ function alike(request: string, earlier: readonly string[]): string | undefined 
   const [path, ...others] = pathsIn(last);
   const isLooking = firstVerb(last) === "look" || /^\s*(?:what|how|is|does)\b/i.test(last);
   if (!other || findPath(other) === undefined || !path || others.length > 0 || !isLooking) return undefined;
-  return last.replace(path, other);
+  return last.includes(path) ? last.replace(path, () => other) : undefined;
 }
 
 /** "delete it" after "create a.txt" means a.txt. Of several files, none is meant more than another. */
@@ -63,16 +63,24 @@ function referred(request: string, earlier: readonly string[]): string | undefin
   if (told === undefined || OTHER_THINGS.test(told)) return undefined;
   const paths = MOVES.test(told) ? pathsIn(told).slice(-1) : pathsIn(told);
   if (word === ONE && paths.length > 1) return undefined;
-  const names = paths.map((path) => (/\s/.test(path) ? `"${path}"` : path)).join(" and ");
+  const names = paths.map(asWritten).join(" and ");
   return reveal(text.replace(word, () => names));
+}
+
+/** Of a name with a quote in it only the end would be read, and another file be meant. */
+function asWritten(path: string): string {
+  return /[^\p{L}\p{M}\p{N}_@~./-]/u.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
 }
 
 function pathsIn(message: string): string[] {
   const paths: string[] = [];
   let rest = message;
-  for (let path = findPath(rest); path !== undefined && paths.length < MAX_PATHS; path = findPath(rest)) {
+  for (let path = findPath(rest); path?.trim() && paths.length < MAX_PATHS; path = findPath(rest)) {
     if (!paths.includes(path)) paths.push(path);
-    rest = rest.replaceAll(path, " ");
+    const left = rest.replaceAll(path, " ");
+    // A name with escapes in it stands there otherwise: it would be found again for ever.
+    if (left === rest) break;
+    rest = left;
   }
   return paths;
 }

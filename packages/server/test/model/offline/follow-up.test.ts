@@ -35,6 +35,21 @@ describe("what only an earlier message tells", () => {
     expect((await after(earlier, request)).calls).toEqual(expected),
   );
 
+  test.each([
+    'Read "a\\"b.txt" please',
+    "Create a file called my https://example.com notes.txt",
+    'Read the file "my\nnotes.txt"',
+    'Read "a\\\\b.txt" and c.txt',
+  ])("a name that stands otherwise in an earlier message is not looked for in it for ever: %j", async (earlier) => {
+    expect((await after([earlier], "thanks")).calls).toEqual([]);
+  });
+
+  test("a name with escapes is what was meant, too", async () => {
+    const earlier = ['Read "a\\"b.txt"'];
+    expect((await after(earlier, "delete it")).calls).toEqual([remove('/a"b.txt')]);
+    expect((await after(earlier, "and d.txt?")).calls).toEqual([]);
+  });
+
   test("goes on in the file that was meant", async () => {
     const { calls } = await after([CREATE], "append two to that file");
     expect(calls[1]).toEqual(["edit_file", { file_path: "/t1.txt", old_string: "one", new_string: "one\ntwo" }]);
