@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
 import { checkpointEventContract } from "./checkpoint-event-contract.ts";
@@ -63,6 +63,22 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       const { id } = await other.createSession({ thread_id });
       await put(saver, next, { messages: [human("a"), human("b"), human("c")] }, { signal });
       await expectRows(storage, id, ["a", "b", "c"]);
+    });
+
+    test("that have no id are each there once, in their order, also those that say the same", async ({ storage }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const [ask, answer] = [new HumanMessage("why?"), new AIMessage("because")];
+      const said = async () => (await storage.listMessagesForSession(id)).map(({ content }) => content);
+      let at = await put(saver, thread_id, { messages: [ask] });
+      at = await put(saver, at, { messages: [ask, answer] });
+      at = await put(saver, at, { messages: [ask, answer], n: 1 }, { changed: ["n"] });
+      at = await put(saver, at, { messages: [ask, answer, new HumanMessage("why?"), new AIMessage("because")] });
+      expect(await said()).toEqual(["why?", "because", "why?", "because"]);
+      await expectRebuilt(storage, id);
+      await put(saver, at, { messages: [new HumanMessage("why?"), new AIMessage("because"), human("last")] });
+      expect(await said()).toEqual(["why?", "because", "why?", "because", "last"]);
+      await expectRebuilt(storage, id);
     });
 
     test("are edited, and marked when they leave the state, but stay", async ({ storage }) => {

@@ -14,6 +14,7 @@ import { inheritMessages } from "./inherit-messages.ts";
 import { storedJson } from "./json-text.ts";
 import type { MessageRow } from "./message-row.ts";
 import { all, first, rows, type Statement, statement, type Tx } from "./statement.ts";
+import { UnnamedMessages } from "./unnamed-messages.ts";
 import { writeThread } from "./write-thread.ts";
 
 /** The conversation along the head's ancestry, as rows should have it. */
@@ -132,11 +133,13 @@ function* readPending({ db }: SqlContext, thread: number, head: string): Tx<Pend
 function fold(steps: readonly Step[], decoder: PieceDecoder): Map<string, Wanted> {
   let wanted = new Map<string, Wanted>();
   let before: ListEntry[] | undefined;
+  let unnamed = new UnnamedMessages();
   for (const step of steps) {
     const entries = decoder.entriesOf(step.messages);
     const added = addedMessages(decoder, before, entries);
     const messages = added ?? allMessages(decoder, step);
-    const held = hold(wanted, step, messages);
+    unnamed = new UnnamedMessages(unnamed);
+    const held = hold(wanted, step, messages, unnamed);
     if (!added) wanted = inOrderOf(held, wanted, step);
     before = messages.every(isNamed) ? entries : undefined;
   }
@@ -163,7 +166,7 @@ function inOrderOf(held: ReadonlySet<string>, wanted: ReadonlyMap<string, Wanted
   return new Map(order.map((one) => [one.id, one]));
 }
 
-/** Undefined where all of them have to be looked at. One without an id is another one in each state. */
+/** Undefined where all of them have to be looked at. One without an id is known again only among all of them. */
 function addedMessages(decoder: PieceDecoder, before: ListEntry[] | undefined, now: ListEntry[] | undefined) {
   const entries = before && now && addedTo(before, now);
   const added = entries && decoder.list(structuredClone(entries));
@@ -180,13 +183,18 @@ function isNamed(message: unknown): boolean {
 }
 
 /** Gives the ids of those that the step's state holds, of these messages. */
-function hold(wanted: Map<string, Wanted>, step: Step, messages: readonly unknown[]): Set<string> {
+function hold(
+  wanted: Map<string, Wanted>,
+  step: Step,
+  messages: readonly unknown[],
+  unnamed: UnnamedMessages,
+): Set<string> {
   const { checkpoint_id, run_id, ts } = step;
   const held = new Set<string>();
   messages.forEach((message, index) => {
     const fields = messageFieldsOf(message);
-    const id = messageIdOf(message) ?? `${checkpoint_id}:${index}`;
     if (!fields) return;
+    const id = messageIdOf(message) ?? unnamed.idOf(fields, `${checkpoint_id}:${index}`);
     held.add(id);
     const known = wanted.get(id);
     if (known?.left_state) wanted.delete(id); // it is back, after all that is there
