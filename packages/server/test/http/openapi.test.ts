@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
+import { DOCS_SCRIPT } from "../../src/http/docs/docs-script.ts";
 import { openApiDocument } from "../../src/http/openapi/document.ts";
 import { VERSION } from "../../src/version.ts";
 import { readEvents } from "./read-events.ts";
@@ -159,6 +160,17 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the docs page", () => {
+  it("takes metadata of a query with its prefix, as it describes it, and without", () => {
+    const queryOf = new Function("document", `${DOCS_SCRIPT}; return queryOf`)({ querySelectorAll: () => [] });
+    for (const value of ["metadata.a.b=c d&metadata.e=f", "a.b=c d&e=f"]) {
+      expect(queryOf({ name: "metadata", value })).toEqual([
+        ["metadata.a.b", "c d"],
+        ["metadata.e", "f"],
+      ]);
+    }
+    expect(queryOf({ name: "limit", value: "1" })).toEqual([["limit", "1"]]);
+  });
+
   it("is where a browser goes from the bare address; a program is told that there is nothing", async () => {
     const { ask } = await startTestServer();
     const shown = await ask("/", { headers: { Accept: "text/html,*/*;q=0.8" }, redirect: "manual" });

@@ -42,6 +42,7 @@ function requestOf(form) {
 
 function queryOf(field) {
   if (field.name !== "metadata") return [[field.name, field.value]];
-  return [...new URLSearchParams(field.value)].map(([key, value]) => ["metadata." + key, value]);
+  // As the description has it, or the key alone.
+  return [...new URLSearchParams(field.value)].map(([key, value]) => [key.replace(/^(metadata[.])?/, "metadata."), value]);
 }
 `;
