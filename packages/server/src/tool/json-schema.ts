@@ -7,8 +7,13 @@ import { modelSchema } from "./model-schema.ts";
 /** The reason why a value does not fit, or undefined if it does. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
-/** A pattern, or a form within itself, may take hours to say no: both come from whoever may define an agent. */
-const MAY_TAKE_LONG = /"(pattern|patternProperties|\$ref)":/;
+/**
+ * A pattern, a form within itself, or ten thousand items that must differ may take minutes and hours to say no: they come from whoever
+ * may define an agent, and edit what its tools are called with.
+ */
+const MAY_TAKE_LONG = /"(pattern|patternProperties|\$ref|uniqueItems)":/;
+/** What is longer may have so much to compare each of many items with. */
+const SHORT_LENGTH = 4_000;
 /** By the clock, so not too short: on a busy machine a check that takes nothing may wait for its turn. */
 const CHECK_MS = 250;
 /**
@@ -30,7 +35,8 @@ function compile(schema: JsonObject): SchemaCheck {
 }
 
 function bounded(check: SchemaCheck, schema: JsonObject): SchemaCheck {
-  if (!MAY_TAKE_LONG.test(JSON.stringify(schema))) return check;
+  const text = JSON.stringify(schema);
+  if (text.length <= SHORT_LENGTH && !MAY_TAKE_LONG.test(text)) return check;
   return (value) => checkWithin(CHECK_MS, () => check(value), TOO_LONG);
 }
 

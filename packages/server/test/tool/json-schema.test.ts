@@ -3,6 +3,10 @@ import { compileJsonSchema, DEFINED_WITHIN_MS } from "../../src/tool/json-schema
 
 const city = (more: object) => compileJsonSchema({ type: "object", properties: { city: { type: "string", ...more } } });
 
+const listOf = (more: object) =>
+  compileJsonSchema({ type: "object", properties: { list: { type: "array", ...more } } });
+const VALUES = Array.from({ length: 5_000 }, (_, index) => `value ${index}`);
+
 /** Each level is looked at twice, and so is each of those below it. */
 const TWICE = {
   type: "object",
@@ -27,6 +31,12 @@ it.each([
     compileJsonSchema({ type: "object", patternProperties: { "^(a+)+$": {} }, additionalProperties: false }),
     { [`${"a".repeat(28)}!`]: 1 },
   ],
+  [
+    "items that must differ",
+    listOf({ uniqueItems: true }),
+    { list: Array.from({ length: 12_000 }, (_, x) => ({ x })) },
+  ],
+  ["one of many values", listOf({ items: { enum: VALUES } }), { list: Array(50_000).fill(VALUES.at(-1)) }],
   ["a form within itself", compileJsonSchema(TWICE), JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`)],
 ])("%s that would take minutes holds nobody up, and is told", (_, check, value) => {
   const begun = performance.now();
