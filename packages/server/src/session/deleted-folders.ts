@@ -46,7 +46,10 @@ export function createDeletedFolders(options: DeletedFoldersOptions): DeletedFol
 
   /** A folder is no session's because this storage does not know one: it has to say that it was, and is deleted. */
   async function clearDeleted(session_ids: readonly string[]): Promise<void> {
-    for (const id of await storage.findDeletedSessions(session_ids)) await clear({ id, workspace_path: null });
+    for (const id of await storage.findDeletedSessions(session_ids)) {
+      // One that can't be removed now keeps no other from being.
+      await clear({ id, workspace_path: null }).catch(onError);
+    }
   }
 
   async function hear(session_id: string): Promise<void> {

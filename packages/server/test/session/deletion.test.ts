@@ -89,6 +89,41 @@ describe("a session that is deleted where this node does not hear of it", () => 
     expect(leftIn(second)).toEqual([elsewhere]);
   });
 
+  it("is cleared also where the folder of another one can't be", async () => {
+    const storage = await openStorage("memory");
+    const dir = createTempDir();
+    const errors: unknown[] = [];
+    let stuck = "";
+    const folders = createDeletedFolders({
+      storage,
+      sandboxes: { remove: async () => undefined },
+      engine: { untilLeft: async () => undefined },
+      workspaces: {
+        remove: async ({ id }) => {
+          if (id === stuck) throw new Error("not permitted");
+          rmSync(join(dir.path, id), { recursive: true });
+        },
+      },
+      workspace_root: dir.path,
+      onError: (error) => errors.push(error),
+    });
+    onTestFinished(async () => {
+      folders.stop();
+      await storage.close();
+      dir.remove();
+    });
+    for (let made = 0; made < 3; made++) {
+      const { id } = await storage.createSession({});
+      mkdirSync(join(dir.path, id));
+      await storage.deleteSession(id);
+    }
+    const made = readdirSync(dir.path);
+    stuck = (await storage.findDeletedSessions(made))[0] ?? "";
+    folders.start();
+    await expect.poll(() => readdirSync(dir.path)).toEqual([stuck]);
+    expect(errors).toMatchObject([{ message: "not permitted" }]);
+  });
+
   it("is found by looking, too", async () => {
     const storage = await openStorage("memory");
     const dir = createTempDir();
