@@ -28,7 +28,7 @@ export async function handOver({ folder, paths }: Workspace, user: User): Promis
   const kept = new Set([...paths.protected, ...paths.hidden]);
   const root = await openFolder(folder);
   try {
-    await give(root, ".", user);
+    await give(root, Buffer.from("."), user);
     await giveBelow(root, folder, { user, kept });
   } finally {
     await root.handle.close();
@@ -42,8 +42,8 @@ interface Giving {
 
 /** Through open folders: another session may be at work here, and swap a folder for a link to one of the machine's. */
 async function giveBelow(folder: OpenFolder, path: string, giving: Giving): Promise<void> {
-  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true })) {
-    const below = join(path, entry.name);
+  for (const entry of await readdir(entryOf(folder, "."), { withFileTypes: true, encoding: "buffer" })) {
+    const below = join(path, entry.name.toString());
     if (giving.kept.has(below)) continue;
     await give(folder, entry.name, giving.user);
     if (!entry.isDirectory()) continue;
@@ -57,9 +57,10 @@ async function giveBelow(folder: OpenFolder, path: string, giving: Giving): Prom
   }
 }
 
-async function give(folder: OpenFolder, name: string, { uid, gid }: User): Promise<void> {
-  const stats = await lstat(entryOf(folder, name)).catch(undefinedIfMissing);
-  if (stats?.uid === 0) await lchown(entryOf(folder, name), uid, gid).catch(undefinedIfMissing);
+async function give(folder: OpenFolder, name: Buffer, { uid, gid }: User): Promise<void> {
+  const path = entryOf(folder, name);
+  const stats = await lstat(path).catch(undefinedIfMissing);
+  if (stats?.uid === 0) await lchown(path, uid, gid).catch(undefinedIfMissing);
 }
 
 function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
