@@ -39,7 +39,8 @@ export function createWorkspaceThread(): WorkspaceThread {
     started.on("message", (reply: ReplyMessage) => {
       const asked = waiting.get(reply.id);
       waiting.delete(reply.id);
-      if (waiting.size === 0) started.unref();
+      // Not while it is being ended: whoever waits for that would wait on alone, and the process end before it.
+      if (waiting.size === 0 && !closed) started.unref();
       if ("error" in reply) asked?.reject(toError(reply.error));
       else asked?.resolve(reply.result);
     });
