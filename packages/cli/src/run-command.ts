@@ -3,7 +3,7 @@ import { type Command, parseArguments } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
-import { plainText } from "./terminal/print.ts";
+import { errorText } from "./terminal/error-text.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs what the command line says; gives the exit code. */
@@ -21,7 +21,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
   try {
     return await command.run(context, parseArguments(command, rest));
   } catch (error) {
-    context.errors.write(`cognition ${name}: ${plainText(explain(error))}\n`);
+    context.errors.write(`cognition ${name}: ${errorText(error)}\n`);
     if (isAppError(error, "validation_failed")) context.errors.write(`Usage: cognition ${name} ${command.usage}\n`);
     return exitCodeOf(error);
   }
@@ -43,10 +43,4 @@ function describe(name: string, summary: string, { usage, help }: Command): stri
 function print(context: Context, text: string): number {
   context.output.write(text);
   return EXIT.ok;
-}
-
-/** A fault of the program itself keeps its stack: whoever reports it needs it. */
-function explain(error: unknown): string {
-  if (isAppError(error)) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -81,6 +81,19 @@ test("a rewind prints the command that takes it back in the same database", asyn
   expect(output).toMatch(new RegExp(`^Redo: cognition rewind ${id} --storage other.db --checkpoint \\S+$`, "m"));
 });
 
+test("what a server asks for as a header or a field is told as it is given here", async () => {
+  const scoped = ["--set", "scoping.enabled=true"];
+  const unnamed = await run(["sessions", ...scoped]);
+  expect(unnamed.errors).toContain("send X-Cognition-Scope-User. (Here that is --scope <key>=<value>.)");
+  expect((await run(["chat", ...scoped], {}, "hello\n")).errors).toContain("--scope <key>=<value>");
+  const made = await run(["chat"], {}, "Create a file named a.txt containing exactly the word hello\n/session\n");
+  const [id = ""] = made.errors.match(/[0-9a-f-]{36}/) ?? [];
+  writeFileSync(join(dir.path, "a.txt"), "mine");
+  const refused = await run(["rewind", id, "--last", "turn"]);
+  expect(refused.errors).toContain("(Here that is `rewind` with --force.)");
+  expect(await run(["rewind", id, "--last", "turn", "--force"])).toMatchObject({ code: 0 });
+});
+
 describe("config", () => {
   test("prints what is in force and where it comes from, without secrets", async () => {
     mkdirSync(join(dir.path, ".cognition"));

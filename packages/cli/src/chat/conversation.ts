@@ -1,7 +1,8 @@
 import type { Client, FollowOptions, RunStream } from "@cognition/client";
 import { type Interrupt, isAppError, type Session } from "@cognition/contract";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { oneLine, plainText } from "../terminal/print.ts";
+import { errorText } from "../terminal/error-text.ts";
+import { oneLine } from "../terminal/print.ts";
 import { askDecisions } from "./ask-decisions.ts";
 import type { EventPrinter } from "./event-printer.ts";
 import { createInterrupts, type Interrupts } from "./interrupts.ts";
@@ -72,7 +73,7 @@ function stop(state: State): boolean {
   prompt.cancel(); // what it asked needs no answer any more
   state.stopped = client.abortSession(session.id).then(
     () => undefined,
-    (error: unknown) => say(`  ${messageOf(error)}`),
+    (error: unknown) => say(`  ${errorText(error)}`),
   );
   return true;
 }
@@ -107,7 +108,7 @@ function followOptions({ interrupts, say }: State): FollowOptions {
     signal: interrupts.signal,
     onLost: ({ error }) => {
       if (!lost)
-        say(`\n  (${error ? messageOf(error) : "the connection was lost"}; trying again. Ctrl-C twice leaves)`);
+        say(`\n  (${error ? errorText(error) : "the connection was lost"}; trying again. Ctrl-C twice leaves)`);
       lost = true;
     },
     onReconnect: () => {
@@ -175,11 +176,7 @@ async function attempt(state: State, work: () => Promise<void>): Promise<number>
   } catch (error) {
     if (state.interrupts.leaving) return EXIT.ok; // whatever was cut off by that is kept
     if (!isAppError(error)) throw error;
-    state.say(`  ${messageOf(error)}`);
+    state.say(`  ${errorText(error)}`);
     return exitCodeOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return plainText(error instanceof Error ? error.message : String(error));
 }
