@@ -20,7 +20,7 @@ const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:say
 /** "a line saying", "the word": how a text is spoken of before it is given. */
 const SPOKEN_OF = new RegExp(
   `^(?:(?:(?:the|this|another|one more|following)\\s+)+(?:single\\s+|new\\s+)?${TEXT}(?:\\s+${SAYS})?(?:\\s*:\\s*|\\s+|$)|${TEXT}(?:\\s*:\\s*|\\s+)(?=\\S))` +
-    `|^an?\\s+(?:new\\s+|single\\s+)?${TEXT}(?:\\s+${SAYS}\\s+|\\s*:\\s*|\\s+(?=\uE000)|$)` +
+    `|^an?\\s+(?:new\\s+|single\\s+)?${TEXT}(?:\\s+${SAYS}\\s+|\\s*:\\s*|\\s+(?=\uE000|#|//)|$)` +
     `|^an?\\s+(?:new\\s+)?line\\s+(?!of\\b|about\\b|for\\b|that\\b)`,
   "i",
 );

@@ -48,7 +48,7 @@ function subjectOf({ schema }: OfflineTool, rest: string): Record<string, unknow
   const name = path === undefined ? undefined : names.find((key) => /^(?:file_?)?name$/i.test(key));
   if (name) return { [name]: path };
   const query = names.find((key) => /^(?:query|question|search|text)$/i.test(key));
-  if (query) return rest ? { [query]: rest } : {};
+  if (query) return rest && !/^(?:everything|all|anything|all of it)$/i.test(rest) ? { [query]: rest } : {};
   const word = /^(?:named\s+|called\s+)?(@?[\w./-]+)$/.exec(rest)?.[1];
   const called = names.find((key) => /^name$/i.test(key));
   return called && word ? { [called]: word } : {};

@@ -2,7 +2,7 @@ import { firstVerb } from "./first-verb.ts";
 import { mask, POLITE } from "./phrase.ts";
 import { type Step, say } from "./step.ts";
 import type { Turn } from "./turn.ts";
-import { findPath } from "./workspace-path.ts";
+import { findFolder, findPath, inFolder } from "./workspace-path.ts";
 
 const AGAIN = new RegExp(
   `^\\s*${POLITE}(?:(?:(?:do|run|try|repeat|execute|say)\\s+)?(?:(?:it|that|this|the same)\\s+)?(?:again|once more|one more time|another time)|repeat (?:it|that|this))(?:,?\\s+please)?\\s*[.!]*$`,
@@ -14,13 +14,17 @@ const UNDO = new RegExp(
 );
 const AND_THAT =
   /^\s*(?:and|what about|how about|now|also|(?:the )?same (?:for|with))\s+(\S+?)(?:,?\s+(?:too|as well|please))?\s*[?.!]*$/i;
+const DO_THE_SAME = new RegExp(
+  `^\\s*(?:and\\s+)?${POLITE}do\\s+(?:exactly\\s+)?the\\s+same(?:\\s+thing)?\\s+(?:for|with|to|on)\\s+(\\S+?)(?:,?\\s+(?:too|as well|please))?\\s*[?.!]*$`,
+  "i",
+);
 const ONE = /\b(?:it|that file|this file|the file|the same file|its)\b/i;
 const ALL =
   /\b(?:both(?: of (?:them|these|those))?|them(?: both| all)?|all of them|these files|those files|the (?:two|three) files)\b/i;
 /** "it" in these is what was asked for, not what it was about. */
 const OF_THE_ORDER =
   /^\s*(?:\S+\s+)?(?:do|work|carry|finish|complete|say|tell|stop|forget|leave|keep|make|get|remember|that(?:'s| is)|is|was)\s+it\b/i;
-const MOVES = new RegExp(`^\\s*${POLITE}(?:rename|move|copy|duplicate)\\b`, "i");
+const MOVES = new RegExp(`^\\s*(?:(?:and|then)\\s+)*${POLITE}(?:rename|move|copy|duplicate)\\b`, "i");
 /** Their names are no files. */
 const OTHER_THINGS = /\bartifacts?\b/i;
 const MAX_BACK = 5;
@@ -40,15 +44,46 @@ export function inContext(turn: Turn): Turn | readonly Step[] {
     const last = earlier.at(-1);
     return last === undefined ? say("There is nothing that I could do again.") : { ...turn, request: last };
   }
-  return { ...turn, request: alike(request, earlier) ?? referred(request, earlier) ?? request };
+  const meant = [alike, thereMeant, referred, implied].reduce<string | undefined>(
+    (found, look) => found ?? look(request, earlier),
+    undefined,
+  );
+  return { ...turn, request: meant ?? request };
+}
+
+const THERE = /\s+(?:in(?:side)?|from|of)\s+(?:there|that (?:folder|directory))\b/i;
+
+/** "read app.py in there" after "list the files in src" */
+function thereMeant(request: string, earlier: readonly string[]): string | undefined {
+  const last = earlier.at(-1) ?? "";
+  const [path, ...others] = pathsIn(last);
+  const folder = path === undefined ? findFolder(last) : path.endsWith("/") ? path : undefined;
+  if (!THERE.test(request) || folder === undefined || others.length > 0) return undefined;
+  return findPath(request) === undefined
+    ? request.replace(THERE, ` in ${folder}/`)
+    : inFolder(request.replace(THERE, ""), folder);
+}
+
+const EDITS = new RegExp(
+  `^\\s*(?:(?:and|then)\\s+)*(${POLITE}(?:replace|change|append|prepend|insert)\\s+\\S[\\s\\S]*)$`,
+  "i",
+);
+
+/** "now replace x with y" after "create a.txt": the file that was just spoken of, if it was one. */
+function implied(request: string, earlier: readonly string[]): string | undefined {
+  const edit = EDITS.exec(request)?.[1];
+  const [path, ...others] = pathsIn(earlier.at(-1) ?? "");
+  if (!edit || findPath(request) !== undefined || !path || others.length > 0) return undefined;
+  return `In ${/\s/.test(path) ? `"${path}"` : path}, ${edit.replace(/^(?:now|also|then)\s+/i, "")}`;
 }
 
 /** "and b.txt?" after "read a.txt" */
 function alike(request: string, earlier: readonly string[]): string | undefined {
-  const other = AND_THAT.exec(request)?.[1];
+  const same = DO_THE_SAME.exec(request)?.[1];
+  const other = same ?? AND_THAT.exec(request)?.[1];
   const last = earlier.at(-1) ?? "";
   const [path, ...others] = pathsIn(last);
-  const isLooking = firstVerb(last) === "look" || /^\s*(?:what|how|is|does)\b/i.test(last);
+  const isLooking = same !== undefined || firstVerb(last) === "look" || /^\s*(?:what|how|is|does)\b/i.test(last);
   if (!other || findPath(other) === undefined || !path || others.length > 0 || !isLooking) return undefined;
   return last.includes(path) ? last.replace(path, () => other) : undefined;
 }

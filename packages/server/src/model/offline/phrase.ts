@@ -75,7 +75,13 @@ export function unquote(text: string): string {
     /^(?:"([\s\S]*)"|'([\s\S]*)'|“([\s\S]*)”|„([\s\S]*)[“”]|«\s?([\s\S]*?)\s?»|‘([\s\S]*)’|`([\s\S]*)`)$/.exec(trimmed);
   if (!quoted) return trimmed;
   const inner = quoted.slice(1).find((part) => part !== undefined) ?? "";
-  return trimmed.startsWith('"') ? inner.replace(/\\(["\\])/g, "$1").replaceAll("\\n", "\n") : inner;
+  return trimmed.startsWith('"') ? unescaped(inner) : inner;
+}
+
+/** A tab is told as such only beside a line's end: "C:\\temp" has none. */
+function unescaped(text: string): string {
+  const plain = text.replace(/\\(["\\])/g, "$1");
+  return plain.includes("\\n") ? plain.replaceAll("\\n", "\n").replaceAll("\\t", "\t") : plain;
 }
 
 /** Without the full stop or the question mark that ends a sentence; those of "..." and of "a.txt" stay. */

@@ -80,3 +80,23 @@ test("of a quoted name with blanks in it the end alone is never taken", async ()
     ["edit_file", "/my notes.txt"],
   ]);
 });
+
+describe("what the message before was about is what the next one is about", () => {
+  test.each<[string, string, unknown[]]>([
+    [
+      "Create a.md with alpha, then append beta to it",
+      "now replace alpha with gamma",
+      [["edit_file", { file_path: "/a.md", old_string: "alpha", new_string: "gamma" }]],
+    ],
+    ["Create a.md with alpha", "and rename it to c.md", [["execute", { command: "mv a.md c.md" }]]],
+    ["list files in src", "read app.py in there", [["read_file", { file_path: "/src/app.py" }]]],
+    ["list files in src", "find TODO in there", [["grep", { pattern: "TODO", path: "/src/" }]]],
+    ["Create x.txt with one", "do the same for y.txt", [["write_file", { file_path: "/y.txt", content: "one" }]]],
+    ["delete x.txt and y.txt", "append foo", []],
+    ["Create x.txt with one", "replace foo with bar in all files", []],
+    ["Create x.txt with one", "is x.txt still there?", [["glob", { pattern: "**/x.txt" }]]],
+  ])("%s, then: %s", async (before, request, expected) => {
+    const { calls } = await ask(request, { tools: FILE_TOOLS, earlier: [before] });
+    expect(calls.map(({ name, args }) => [name, args])).toEqual(expected);
+  });
+});

@@ -61,6 +61,7 @@ const BY_FULL_NAME =
 const PATH = "[\"'`]?([\\w@.-][\\w@./-]*\\.[A-Za-z]\\w{0,9})[\"'`]?";
 const EXISTS: readonly RegExp[] = [
   `^\\s*(?:(?:is|are)\\s+there|do\\s+(?:i|we|you)\\s+have)\\s+(?:an?\\s+|any\\s+)?(?:files?\\s+)?(?:named\\s+|called\\s+)?${PATH}(?:\\s+(?:here|there))?\\s*[?.]*$`,
+  `^\\s*(?:is|are)\\s+(?:the\\s+)?(?:file\\s+)?${PATH}\\s+(?:still\\s+|already\\s+)?(?:there|here|gone|missing|deleted)\\s*[?.]*$`,
   `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
 ].map((form) => new RegExp(form, "i"));
 

@@ -8,7 +8,7 @@ import type { Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
 const VERB =
-  /\b(?:create|make|write|save|put|store|add|dump|echo(?=\s[\s\S]*\s(?:into|to)\s)|generate|produce|touch|overwrite|rewrite|fill|new file|i (?:want|need) an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything|(?:the\s+)?(?:whole\s+|entire\s+|full\s+)?contents?)\b|\bshould\s+(?:contain|say|read)\b/i;
+  /\b(?:create|make|write|save|put|store|add|dump|echo(?=\s[\s\S]*\s(?:into|to)\s)|generate|produce|touch|overwrite|rewrite|fill|new file|i(?:['’]d| would)? (?:want|need|like) an? (?:\w+ )?file|give me an? (?:\w+ )?file)\b|\b(?:replace|set|change|update)\s+(?:all\s+)?(?:the\s+)?(?:whole\s+|entire\s+)?(?:contents?|text)\s+of\b|\b(?:set|change|update)\s+\S+\s+(?:to|so that it|so it)\s+(?:says?|reads?)\b|\b(?:delete|remove|erase|replace)\s+(?:all|everything|(?:the\s+)?(?:whole\s+|entire\s+|full\s+)?contents?)\b|\bshould\s+(?:contain|say|read)\b/i;
 /** "Make a.txt say hello" */
 const MAKE_SAY = new RegExp(
   `^(\\s*${POLITE})(?:make|have|let)\\s+(?:the\\s+)?(?:file\\s+)?(\\S+)\\s+(say|read|contain|hold)\\s+(?=\\S)`,
