@@ -28,6 +28,11 @@ const SPOKEN_OF = new RegExp(
 const AFTER_QUOTE =
   /(?<=\uE001)\s*(?:inside|in it|in there|on it|please|as (?:its |the |an? )?(?:new |last |first )?(?:content|text|bullet(?: point)?|line|item|entry))?\s*[.!?]?$/i;
 
+/** "with the title x named a.md": the name is the file's. */
+const OF_THIS_NAME = new RegExp(`,?\\s+(?:named|called)\\s+${PLACE}$`);
+/** "my message "hi"", "the JSON {…}": what is given is what follows. */
+const INTRODUCED =
+  /^(?:the|my|this|our|an?)\s+(?:(?!(?:is|are|was|were|of|and)\b)[\p{L}-]+\s+){1,2}(?=\uE000\d+\uE001[.!]?$)/iu;
 const QUOTED_START = new RegExp(`^[${OPENING}]`);
 const AFTER_CLOSING = new RegExp(`(?<=[${CLOSING}])[.!?]$`);
 /** Said of the content, and no part of it: that it is all there is, or how it is to be taken. */
@@ -75,6 +80,21 @@ function findClean(instruction: string, afterPlace: string): string | undefined 
   return list && readList(list).join("\n");
 }
 
+/** "the word "hello" five times" */
+const TIMES = new RegExp(
+  `^(?:the\\s+(?:word|text|line)\\s+)?(\\uE000\\d+\\uE001)\\s+(?:(${NUMBER})\\s+times|twice)$`,
+  "i",
+);
+
+function repeated(said: string): string | undefined {
+  const { text, reveal } = mask(said.trim());
+  const [, part, count] = TIMES.exec(text) ?? [];
+  if (part === undefined) return undefined;
+  return Array.from({ length: count === undefined ? 2 : (numbersIn(count)[0] ?? 1) }, () => unquote(reveal(part))).join(
+    " ",
+  );
+}
+
 function findWhole(instruction: string, afterPlace: string): string | undefined {
   // Whatever is said around it: "write the following to a.sql", "save this code as a.py".
   const fenced = fencedPart(instruction);
@@ -82,12 +102,12 @@ function findWhole(instruction: string, afterPlace: string): string | undefined 
   const lines = findLines(afterPlace);
   if (lines !== undefined) return lines;
   const found = findContent(instruction, afterPlace);
-  return found === undefined ? undefined : clean(found);
+  return found === undefined ? undefined : (repeated(found) ?? clean(found));
 }
 
 /** "with two lines: foo and bar": as many as were said, one below the other. */
 const LISTED_LINES = new RegExp(
-  `\\b(?:with|contain(?:s|ing)|has|of)\\s+(?:exactly\\s+|the\\s+|these\\s+|following\\s+)*(${NUMBER})\\s+lines?\\s*[:,-]?\\s+(?!\\n)([^\\n]+)$`,
+  `\\b(?:with|contain(?:s|ing)|has|of)\\s+(?:exactly\\s+|the\\s+|these\\s+|following\\s+)*(?:(${NUMBER})\\s+lines?|lines)\\s*[:,-]?\\s+(?!\\n)([^\\n]+)$`,
   "i",
 );
 
@@ -95,7 +115,7 @@ function findLines(afterPlace: string): string | undefined {
   const { text, reveal } = mask(dropEnd(afterPlace));
   const [, count = "", list = ""] = LISTED_LINES.exec(text) ?? [];
   const lines = readList(list).map((line) => unquote(reveal(line)));
-  return lines.length > 1 && lines.length === numbersIn(count)[0] ? lines.join("\n") : undefined;
+  return lines.length > 1 && (!count || lines.length === numbersIn(count)[0]) ? lines.join("\n") : undefined;
 }
 
 function findContent(instruction: string, afterPlace: string): string | undefined {
@@ -115,6 +135,8 @@ function clean(said: string): string {
     reveal(
       text
         .replace(ASIDE, "")
+        .replace(OF_THIS_NAME, "")
+        .replace(INTRODUCED, "")
         .replace(SPOKEN_OF, "")
         .replace(AFTER_QUOTE, "")
         .replace(/,\s*please[.!]?$|\s+in(?:side)? it[.!]?$/i, ""),

@@ -5,6 +5,7 @@ import { quotedParts } from "./phrase.ts";
 const TO_BE_MADE_UP = new RegExp(
   "^(?:its|their|the)\\s+contents?$" +
     "|^(?:an?|some|the)\\s+(?:\\w+\\s+){0,2}(?:haiku|poem|story|essay|joke|song|letter|e-?mail|function|script|program|class|tests?|summary|report|description|explanation|list of|documentation|output of|result of|heading|header|section|chapter|docstring)\\b" +
+    "|^(?:some\\s+|the\\s+)?(?:\\w+\\s+)?code\\s+(?:that|which|to|for)\\b" +
     "|^(?:its|the)\\s+(?:first|last|second|third)\\s+(?:lines?|words?|paragraph|sentence)\\s+of\\b" +
     "|^(?:my|your|our|his|her|their)\\s+(?:own\\s+|full\\s+|first\\s+|last\\s+)?(?:name|address|age|birthday|favou?rite\\b.*)$" +
     "|^(?:today['’]s|the\\s+(?:current|present))\\s+(?:date|time|day|year)\\b|^the\\s+(?:date|time)(?:\\s+of\\s+today)?$" +

@@ -126,7 +126,9 @@ export function findFolder(instruction: string): string | undefined {
 
 /** "ls src": a single word where only a place can stand. */
 export function folderWord(rest: string): string | undefined {
-  return /^[\w-][\w.-]*$/.test(rest) && !NO_FOLDER.test(rest) && !/^(?:all|please|pls|files?|everything)$/i.test(rest)
+  return /^[\w-][\w.-]*$/.test(rest) &&
+    !NO_FOLDER.test(rest) &&
+    !/^(?:all|please|pls|files?|everything|them|those|these|both|out|again)$/i.test(rest)
     ? rest
     : undefined;
 }

@@ -86,6 +86,36 @@ describe("several things to be written are told apart", () => {
   ])("%s", async (request, expected) => expect(await calls(request)).toEqual(expected));
 });
 
+describe("what a file holds is what was given, and not what was said of it", () => {
+  test.each<[string, unknown[]]>([
+    ['save my message "hi there" in msg.txt', [write("/msg.txt", "hi there")]],
+    ['store the JSON {"k": [1, 2]} in k.json', [write("/k.json", '{"k": [1, 2]}')]],
+    ['write the word "hello" three times to h.txt', [write("/h.txt", "hello hello hello")]],
+    ["create abc.txt with lines a, b and c", [write("/abc.txt", "a\nb\nc")]],
+    ['create a.txt containing the answer is "42"', [write("/a.txt", 'the answer is "42"')]],
+    ['create a.txt with a "quoted" word', [write("/a.txt", 'a "quoted" word')]],
+    ["Write Python code that prints hello to hello.py", []],
+    [
+      'replace the word "beta" in a.txt by "BETA"',
+      [["edit_file", { file_path: "/a.txt", old_string: "beta", new_string: "BETA" }]],
+    ],
+    [
+      "Find out which files mention TODO and list them",
+      [
+        ["grep", { pattern: "TODO" }],
+        ["ls", { path: "/" }],
+      ],
+    ],
+  ])("%s", async (request, expected) => expect(await calls(request)).toEqual(expected));
+
+  test("nor the name of the file that holds it", async () => {
+    expect(await calls("overwrite b.txt with the content of a.txt", ["alpha"])).toEqual([
+      ["read_file", { file_path: "/a.txt", limit: 100_000 }],
+      write("/b.txt", "alpha"),
+    ]);
+  });
+});
+
 describe("lines are what is in a file, not what is said of them", () => {
   const after = async (request: string, text: string) => {
     const edit = (await calls(request, [text])).find((call) => (call as string[])[0] === "edit_file") as

@@ -8,7 +8,7 @@ import { MAX_LINES } from "./add-to-file-intent.ts";
 
 const FORMS: readonly RegExp[] = [
   /\b(?:replace|substitute|swap)\s+(?:all\s+|every\s+|each\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+|words?\s+|text\s+|string\s+)*([\s\S]+?)\s+(?:with|by|for)\s+(?:the\s+)?(?:word\s+|text\s+)?([\s\S]+)$/i,
-  /\b(?:change|turn|rename|convert|edit|update)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
+  /\b(?:change|turn|rename|convert|edit|update|fix|correct)\s+(?:all\s+|every\s+)?(?:the\s+)?(?:typo\s+)?(?:occurrences?\s+of\s+|instances?\s+of\s+)?(?:words?\s+|text\s+)?([\s\S]+?)\s+(?:to|into)\s+([\s\S]+)$/i,
 ];
 /** "… hello to bye and world to mars" */
 const AND_ANOTHER = /^([\s\S]+?),?\s+and\s+(?:replace\s+|change\s+)?([\s\S]+?)\s+(?:to|into|with|by)\s+([\s\S]+)$/i;
@@ -70,7 +70,7 @@ export function withoutPlace(instruction: string, path: string): string {
     .replace(
       new RegExp(
         // An "and" goes with "edit a.txt and replace", and stays where another pair follows it.
-        `[,:]?\\s*\\b(?:(?:edit|open|modify|change|update)\\s+${named}(?:and\\s+|by\\s+|to\\s+|so that\\s+)?|(?:in|inside|within|of|from)\\s+${named}(?:by\\s+|so that\\s+|(?=to\\s))?)`,
+        `[,:]?\\s*\\b(?:(?:edit|open|modify|change|update)\\s+${named}(?:and\\s+|by\\s+|to\\s+|so that\\s+)?|(?:in|inside|within|of|from)\\s+${named}(?:by\\s+(?=\\w+ing\\b)|so that\\s+|(?=to\\s))?)`,
         "i",
       ),
       " ",

@@ -15,6 +15,11 @@ const form = (what: string) => new RegExp(`${VERB}${what}${TO}`, "iu");
 const OF_FILE = form(
   `(?:the\\s+)?(?:whole\\s+|entire\\s+)?(contents?|text|${LINES})\\s+(?:of|from)\\s+(?:the\\s+)?(?:file\\s+)?${NAME}`,
 );
+/** "overwrite b.txt with the contents of a.txt" */
+const WITH_OTHER = new RegExp(
+  `^\\s*${POLITE}(?:overwrite|replace|fill|set)\\s+(?:(?:the\\s+)?(?:contents?|text)\\s+of\\s+)?(?:the\\s+)?(?:file\\s+)?${NAME}\\s+(?:with|to|by)\\s+(?:the\\s+)?(?:whole\\s+|entire\\s+)?(?:contents?|text)\\s+of\\s+(?:the\\s+)?(?:file\\s+)?${NAME}[.!]?$`,
+  "iu",
+);
 const OF_COMMAND = form(
   "(?:the\\s+)?(?:output|results?)\\s+of\\s+(?:running\\s+|executing\\s+|the\\s+command\\s+)*(\\S[\\s\\S]*?)",
 );
@@ -26,6 +31,8 @@ export const transferIntent: Intent = (instruction, turn) => {
   const read = (part = "") => unquote(reveal(part));
   const [, verb = "", what = "", from, to] = OF_FILE.exec(text) ?? [];
   if (from && to) return withSource(readFile(read(from), turn, MAX_LINES), keep(verb, read(to), turn, findLines(what)));
+  const [, over, other] = WITH_OTHER.exec(text) ?? [];
+  if (over && other) return withSource(readFile(read(other), turn, MAX_LINES), keep("write", read(over), turn));
   const [, make = "", command, into] = OF_COMMAND.exec(text) ?? [];
   if (command && into && (command !== read(command) || STARTS_PROGRAM.test(command)))
     return withSource(runCommand(read(command), turn), keep(make, read(into), turn));
