@@ -14,6 +14,8 @@ export interface CustomGraph {
   /** The channels that its input may have; undefined where the input is one value (the functional API). */
   readonly inputs: readonly string[] | undefined;
   readonly hasMessages: boolean;
+  /** An input's messages take the place of those that were there, where its author gave them no reducer. */
+  readonly replacesMessages: boolean;
   /** Its stream tells of every pause. One of another version of LangGraph is asked where it stands. */
   readonly tellsPauses: boolean;
   /** Which of its checkpoints none of its own code follows. */
@@ -50,7 +52,7 @@ export async function loadCustomGraphs(options: CustomGraphsOptions): Promise<Re
 /** LangGraph's compiled graph, as far as we look into it. */
 interface Compiled extends RunGraph {
   lg_is_pregel: boolean;
-  channels: Readonly<Record<string, unknown>>;
+  channels: Readonly<Record<string, { lc_graph_name?: string }>>;
   inputChannels: string | readonly string[];
   description?: string;
   builder?: { _schemaDefinition?: Record<string, unknown>; _inputDefinition?: Record<string, unknown> };
@@ -70,6 +72,7 @@ function toCustomGraph(name: string, value: unknown, checkpointer: CheckpointSav
     graph,
     inputs,
     hasMessages: inputs?.includes("messages") ?? false,
+    replacesMessages: compiled.channels["messages"]?.lc_graph_name === "LastValue",
     tellsPauses: compiled instanceof Pregel,
     passes: passingCheckpoints(compiled),
   };

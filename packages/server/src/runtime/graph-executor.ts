@@ -26,7 +26,7 @@ import type { OpenedAgent } from "./opened-agent.ts";
 import { RunCallbacks } from "./run-callbacks.ts";
 import { type GraphState, NO_STATE } from "./run-graph.ts";
 import { emptyScope, inRun, type RunScope } from "./run-scope.ts";
-import { settleCustomGraph } from "./settle-custom-graph.ts";
+import { leftOpen, settleCustomGraph } from "./settle-custom-graph.ts";
 import { settleThread } from "./settle-thread.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 import { createToolEvents } from "./tool-events.ts";
@@ -177,7 +177,8 @@ async function execute(storage: Storage, one: Running, input: RunInput): Promise
     const isNew = input.kind === "message" && work.claimed.run.attempt <= 1;
     const state = isNew ? NO_STATE : await graph.getState(config);
     const { questions } = await askedIn(storage, one, config, state);
-    const given = graphInput(input, work.claimed.run, state, questions, agent);
+    const left = input.kind === "message" ? await leftOpen(custom, config, scope) : [];
+    const given = graphInput(input, work.claimed.run, state, questions, { ...agent, left });
     const context = graphContext(input, state);
     if (custom) work.lease.metadata = { run_id: work.claimed.run_id, ...(context ? { context } : {}) };
     const { output, asks } = await drive(one, given, withContext(config, context));

@@ -1,5 +1,5 @@
 import { AppError, type Decision, type Run } from "@cognition/contract";
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { type BaseMessage, HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import type { RunInput } from "../run/run-input.ts";
 import type { CustomGraph } from "./custom-graph.ts";
@@ -20,13 +20,13 @@ export function graphInput(
   run: Pick<Run, "id" | "checkpoint_id">,
   state: GraphState,
   questions: readonly OpenQuestion[],
-  { custom, initial }: Pick<OpenedAgent, "custom" | "initial">,
+  { custom, initial, left = [] }: Pick<OpenedAgent, "custom" | "initial"> & { left?: readonly ToolMessage[] },
 ): unknown {
   if (input.kind === "continue") return null;
   if (input.kind === "answers") return resumption(input.answers, questions);
   const { values, metadata } = state;
   if (metadata?.run_id === run.id || values.messages?.some(({ id }) => id === input.message_id)) return null;
-  if (custom) return customInput(input, custom);
+  if (custom) return customInput(input, custom, left);
   return { ...(run.checkpoint_id === null && initial), ...input.input, messages: [userMessage(input)] };
 }
 
@@ -44,11 +44,16 @@ function answerOf({ value, message }: Decision): unknown {
   return value === undefined ? message : value;
 }
 
-function customInput(input: MessageInput, { name, inputs, hasMessages }: CustomGraph): unknown {
+function customInput(
+  input: MessageInput,
+  { name, inputs, hasMessages }: CustomGraph,
+  left: readonly ToolMessage[],
+): unknown {
   if (!inputs) return input.input ?? input.content;
   if (hasMessages) {
     const { messages = [] } = (input.input ?? {}) as { messages?: BaseMessage[] };
-    return { ...input.input, messages: [...(Array.isArray(messages) ? messages : [messages]), userMessage(input)] };
+    const given = Array.isArray(messages) ? messages : [messages];
+    return { ...input.input, messages: [...left, ...given, userMessage(input)] };
   }
   if (input.input) return input.input;
   const message = `The graph ${name} has no channel for messages, so the text alone tells it nothing; nothing was run. Give its input as "input", with ${inputs.join(", ")}.`;

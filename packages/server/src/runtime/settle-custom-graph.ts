@@ -1,6 +1,8 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { CustomGraph } from "./custom-graph.ts";
+import { openCalls } from "./open-calls.ts";
 import type { GraphState } from "./run-graph.ts";
+import type { RunScope } from "./run-scope.ts";
 import { closingResults, type Leftovers } from "./settle-thread.ts";
 
 /** Where LangGraph can't tell which node spoke last, the update is one of the input's. */
@@ -26,6 +28,24 @@ export async function settleCustomGraph(
     (message): message is BaseMessage => message !== undefined && (message.id === undefined || !known.has(message.id)),
   );
   if (missing.length > 0) await graph.updateState(config, { messages: missing }, speakerOf(state));
+}
+
+/**
+ * Results for the calls that the conversation ends with, which come before the next message: a run that was aborted while it
+ * waited, or was rewound to its middle, left them, and a user's graph has nobody that closes them. Its provider would refuse this
+ * message, and every later one.
+ */
+export async function leftOpen(
+  custom: CustomGraph | undefined,
+  config: object,
+  { work, leftResults }: Pick<RunScope, "work" | "leftResults">,
+): Promise<ToolMessage[]> {
+  if (!custom?.hasMessages || custom.replacesMessages || work.claimed.run.checkpoint_id === null) return [];
+  const { messages = [] } = (await custom.graph.getState(config)).values;
+  if (!messages.every(isMessage)) return [];
+  const last = messages.findLast((message) => !ToolMessage.isInstance(message));
+  const open = last && openCalls(messages).get(last);
+  return open ? open.map(await leftResults(last)) : [];
 }
 
 function isMessage(value: unknown): value is BaseMessage {
