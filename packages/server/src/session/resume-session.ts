@@ -152,9 +152,10 @@ async function isUnheard(
   run: Run,
   input: RunInput,
 ): Promise<boolean> {
-  if (input.kind !== "message") return false;
-  const [head] = await timeline.readTimeline(id, { limit: 1 });
-  if (head?.run_id === run.id) return false; // also where its graph has no messages
+  if (input.kind !== "message" || run.status === "succeeded") return false;
+  const checkpoint_ids = run.checkpoint_id === null ? [] : [run.checkpoint_id];
+  const [left] = checkpoint_ids.length > 0 ? await timeline.readTimeline(id, { checkpoint_ids, limit: 1 }) : [];
+  if (left?.run_id === run.id) return false; // of a graph that has no messages, no checkpoint ever has it
   const { messages } = await getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
   return messages.some((message) => message.id === input.message_id && message.checkpoint_id === null);
 }

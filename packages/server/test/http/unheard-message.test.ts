@@ -1,4 +1,5 @@
-import type { Run } from "@cognition/contract";
+import type { CheckpointPage, Run } from "@cognition/contract";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { openai } from "../model/openai-server.ts";
@@ -59,4 +60,49 @@ it("a message whose run failed before its first step is heard when that is resum
   });
   expect((await readEvents(log)).at(-1)?.data).toMatchObject({ assistant_data: { content: "Four" } });
   expect(await started.storage.rebuildMessages(started.id)).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+});
+
+/** A graph of two nodes and no messages; `fails` says at which call. */
+async function startWithoutMessages(fails?: number) {
+  const ran: string[] = [];
+  const node = (name: string) => () => {
+    if (ran.push(name) === fails) throw new Error("not today");
+    return {};
+  };
+  const graph = new StateGraph(Annotation.Root({ item: Annotation<string>() }))
+    .addNode("one", node("one"))
+    .addNode("two", node("two"))
+    .addEdge(START, "one")
+    .addEdge("one", "two")
+    .compile();
+  const { ask, createSession } = await startTestServer({ graphs: { own: graph } });
+  const { id } = await createSession({ agent_name: "own" });
+  const post = async (path: string, json: object) => {
+    const headers = { Accept: "application/json" };
+    return (await ask(`/sessions/${id}${path}`, { method: "POST", json, headers })).json();
+  };
+  return {
+    ran,
+    send: () => post("/messages", { content: "Go", input: { item: "tea" } }),
+    resume: () => post("/resume", {}),
+    rewindToTwo: async () => {
+      const page = (await (await ask(`/sessions/${id}/checkpoints`)).json()) as CheckpointPage;
+      return post("/rewind", { checkpoint_id: page.checkpoints.find(({ next }) => next.includes("two"))?.id });
+    },
+  };
+}
+
+it("a run of a graph without messages goes on where it failed, though no checkpoint has its message", async () => {
+  const { ran, send, resume } = await startWithoutMessages(2);
+  expect(await send()).toMatchObject({ status: "failed" });
+  expect(await resume()).toMatchObject({ status: "succeeded" });
+  expect(ran).toEqual(["one", "two", "two"]);
+});
+
+it("and where it was rewound to", async () => {
+  const { ran, send, resume, rewindToTwo } = await startWithoutMessages();
+  expect(await send()).toMatchObject({ status: "succeeded" });
+  expect(await rewindToTwo()).toMatchObject({ head: expect.any(String) });
+  expect(await resume()).toMatchObject({ status: "succeeded" });
+  expect(ran).toEqual(["one", "two", "two"]);
 });
