@@ -138,10 +138,10 @@ function fold(steps: readonly Step[], decoder: PieceDecoder): Map<string, Wanted
     const entries = decoder.entriesOf(step.messages);
     const added = addedMessages(decoder, before, entries);
     const messages = added ?? allMessages(decoder, step);
-    unnamed = new UnnamedMessages(unnamed);
+    unnamed = added ? unnamed.grown() : unnamed.changed();
     const held = hold(wanted, step, messages, unnamed);
     if (!added) wanted = inOrderOf(held, wanted, step);
-    before = messages.every(isNamed) ? entries : undefined;
+    before = entries;
   }
   return wanted;
 }
@@ -166,20 +166,15 @@ function inOrderOf(held: ReadonlySet<string>, wanted: ReadonlyMap<string, Wanted
   return new Map(order.map((one) => [one.id, one]));
 }
 
-/** Undefined where all of them have to be looked at. One without an id is known again only among all of them. */
+/** Undefined where all of them have to be looked at. */
 function addedMessages(decoder: PieceDecoder, before: ListEntry[] | undefined, now: ListEntry[] | undefined) {
   const entries = before && now && addedTo(before, now);
-  const added = entries && decoder.list(structuredClone(entries));
-  return added?.every(isNamed) ? added : undefined;
+  return entries && decoder.list(structuredClone(entries));
 }
 
 function allMessages(decoder: PieceDecoder, { messages }: Step): unknown[] {
   const list = messages === undefined ? [] : decoder.decode(structuredClone(messages));
   return Array.isArray(list) ? list : [];
-}
-
-function isNamed(message: unknown): boolean {
-  return messageIdOf(message) !== undefined;
 }
 
 /** Gives the ids of those that the step's state holds, of these messages. */
@@ -191,10 +186,10 @@ function hold(
 ): Set<string> {
   const { checkpoint_id, run_id, ts } = step;
   const held = new Set<string>();
-  messages.forEach((message, index) => {
+  messages.forEach((message) => {
     const fields = messageFieldsOf(message);
+    const id = messageIdOf(message) ?? unnamed.idOf(fields, checkpoint_id);
     if (!fields) return;
-    const id = messageIdOf(message) ?? unnamed.idOf(fields, `${checkpoint_id}:${index}`);
     held.add(id);
     const known = wanted.get(id);
     if (known?.left_state) wanted.delete(id); // it is back, after all that is there
