@@ -35,6 +35,8 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
       "gi",
     ),
   ],
+  // What stands under a condition is kept with it: "read a.txt, and if it contains x, delete it".
+  ["soft", /(?:,|,?\s+(?:and|but|then)(?:\s+then)?)\s+(?=(?:if|unless)\b)/gi],
   ["soft", new RegExp(`,?\\s+and\\s+(?=${LINE_OF})`, "gi")],
   ["soft", /,?\s+and\s+(?=in(?:side|to)?\s+(?:it|there)\b)/gi],
   // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".

@@ -122,3 +122,15 @@ describe("what is said around a name or a content is no part of it", () => {
     expect(text).toMatch(/^OK ls/);
   });
 });
+
+describe("what stands under a condition in the middle of a sentence is done only then", () => {
+  test.each([
+    "read a.txt, and if it contains TODO, delete it",
+    "read a.txt and if it is empty delete it",
+    "Read a.txt, but unless it says keep, delete it",
+  ])("%s", async (sentence) => {
+    const { calls: made, text } = await ask(sentence, { tools, returns: ["alpha"] });
+    expect(made.map(({ name }) => name)).toEqual(["read_file"]);
+    expect(text).toContain("I can't tell whether");
+  });
+});

@@ -41,6 +41,15 @@ describe("a value is set where its name stands, and the name stays", () => {
     expect(said).toContain("as it is");
   });
 
+  test.each(['add a key "name" with value "x" to config.json', "append hello to config.json"])(
+    "JSON is not added to as if it were lines: %s",
+    async (request) => {
+      const { calls, text } = await ask(request, { tools: FILE_TOOLS, returns: [CONFIG] });
+      expect(calls).toEqual([]);
+      expect(text).toContain("as it is");
+    },
+  );
+
   test("a file's name is no value in it", async () => {
     const { calls } = await ask("change the name of config.json to settings.json", { tools: FILE_TOOLS });
     expect(calls).toEqual([{ name: "execute", args: { command: "mv config.json settings.json" } }]);

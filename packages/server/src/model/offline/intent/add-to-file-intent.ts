@@ -10,6 +10,8 @@ import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { ToolResult, Turn } from "../turn.ts";
 import { findPath } from "../workspace-path.ts";
 
+/** Whoever says beside which line it is to stand knows what JSON takes there. */
+const PLACED = /\b(?:line|after|before|above|below|under|between|top|beginning|start)\b/i;
 const BLANK = /^(?:an?|one)\s+(?:new\s+)?(?:blank|empty)\s+line$/i;
 /** "append two lines to a.txt: foo and bar" */
 const COUNTED = new RegExp(`\\b(${NUMBER})\\s+(?:new\\s+|more\\s+)?(?:lines?|rows?|entries|items?)\\b`, "i");
@@ -56,6 +58,8 @@ export const addToFileIntent: Intent = (instruction, turn) => {
   const path = findPath(instruction);
   const addition = path === undefined ? undefined : readAddition(placeLast(instruction, path), path);
   if (path === undefined || !addition) return undefined;
+  if (/\.json$/i.test(path) && !PLACED.test(instruction))
+    return say(`I left ${path} as it is: a line more would make no JSON of it. I can set a value that it has already.`);
   if (BLANK.test(addition.text)) return add(path, { ...addition, text: "" }, turn);
   if (addition.text === "" || isMadeUp(addition.text, instruction))
     return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
