@@ -82,6 +82,9 @@ describe("what is only spoken of is not done", () => {
 
   test.each<[string, unknown[]]>([
     ["ok now please go ahead and delete a.txt", [remove("/a.txt")]],
+    ["yes delete a.txt", [remove("/a.txt")]],
+    ["actually delete a.txt", [remove("/a.txt")]],
+    ["First of all delete a.txt", [remove("/a.txt")]],
     ["Hey bot, delete a.txt", [remove("/a.txt")]],
     ["I need you to delete a.txt now", [remove("/a.txt")]],
     ["do the following: run pwd, delete a.txt", [run("pwd"), remove("/a.txt")]],

@@ -21,7 +21,7 @@ const IT = /\b(?:it|that file|this file|the file)\b/i;
 
 /** Where an order begins. "We could delete a.txt" gives none, and what is deleted is gone. */
 const ORDERED = new RegExp(
-  `(?:^|[,;:.!?\\n–—-]\\s*|\\b(?:and|then|but|so|also|instead|rather|just)\\s+)\\s*${POLITE}(?:(?:i|we)(?:['’]d|\\s+would)?\\s+(?:want|need|like|love)\\s+(?:it\\s+if\\s+)?(?:you\\s+)?(?:to\\s+)?|(?:make sure|be sure|try|(?:don['’]t|do not)\\s+(?:forget|hesitate|fail)|feel free|go ahead|be so kind as|(?:can|could|wo|would)(?:n['’]t|['’]t)\\s+you|you\\s+(?:can|may|should|must|need|have|are to))\\s+(?:to\\s+|and\\s+)?)*(?:please\\s+|now\\s+|also\\s+|just\\s+)*$`,
+  `(?:^|[,;:.!?\\n–—-]\\s*|\\b(?:and|then|but|so|also|instead|rather|just)\\s+)\\s*(?:(?:yes|yep|sure|actually|quickly|simply|first of all|let us|i think you should|do)\\s+)?${POLITE}(?:(?:i|we)(?:['’]d|\\s+would)?\\s+(?:want|need|like|love)\\s+(?:it\\s+if\\s+)?(?:you\\s+)?(?:to\\s+)?|(?:make sure|be sure|try|(?:don['’]t|do not)\\s+(?:forget|hesitate|fail)|feel free|go ahead|be so kind as|(?:can|could|wo|would)(?:n['’]t|['’]t)\\s+you|you\\s+(?:can|may|should|must|need|have|are to))\\s+(?:to\\s+|and\\s+)?)*(?:please\\s+|now\\s+|also\\s+|just\\s+)*$`,
   "i",
 );
 const CONDITION = /\b(?:unless|if|only\s+(?:after|when|once))\b/i;
