@@ -31,7 +31,7 @@ const LATER = new RegExp(`^\\s*${ORDER_POLITE}(?:remind me|remember to)\\b`, "i"
 const TELLS =
   /^\s*(?:(?:maybe|perhaps|later|tomorrow|today|soon|after\s+\w+|yesterday),?\s+)?(?:i|we|they|he|she|someone|somebody|people|everyone|nobody)(?:['’]ll|\s+(?:will|might|could|may|should|am\s+(?:going|about)\s+to|are\s+(?:going|about)\s+to|used\s+to|almost|nearly|already))\s(?!like\b|need\s+you\b|ask\s+you\b)/i;
 const SAYS =
-  /^\s*(?:here(?:['’]s| is| are)|(?:the|my|our|this|that|an?|his|her|their|he|she|it|they|someone|somebody)\b)[^:.]{0,60}?(?:\b(?:says?|said|reads|told me|asks?|asked|wrote|writes)(?:\s+(?:to|that))?\s*:?|:)\s/i;
+  /^\s*(?:here(?:['’]s|\s+is|\s+are)\b(?![^:]{0,40}\b(?:tasks?|jobs?|orders?|requests?|steps?|what)\b)[^:.]{0,60}:|(?:the|my|our|this|that|an?|his|her|their|he|she|it|they|someone|somebody)\b(?![^:.]{0,60}\b(?:should|must|shall)\b)[^:.]{0,60}?\b(?:says?|said|reads|told me|asks?|asked|wrote|writes)(?:\s+(?:to|that))?\s*:?)\s/i;
 
 /** "Translate to German: delete a.txt", "my boss said: delete a.txt": an order is spoken of, and none is given. */
 export function speaksOf(instruction: string): boolean {
