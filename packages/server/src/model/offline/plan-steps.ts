@@ -121,7 +121,8 @@ function stepsOf(turn: Turn): readonly Step[] {
 
 /** Asked first of the whole request, whose other sentences may be the items; then of each instruction. */
 function todoIntent(text: string, turn: Turn): readonly Step[] | undefined {
-  const stepsOf = (item: string) => understand(item, turn) ?? [];
+  // Not with the list that it stands in: an item such as "do the rest" would be worked off within itself, without end.
+  const stepsOf = (item: string) => understand(item, { ...turn, plan: [] }) ?? [];
   return todoSteps(text, turn, stepsOf) ?? changeTodos(text, turn, stepsOf);
 }
 

@@ -103,6 +103,13 @@ describe("a todo list", () => {
     expect(todos.map(({ content, status }) => `${content}:${status}`).join(" ")).toBe(expected);
   });
 
+  test("is worked off once, whatever its items say of it", async () => {
+    const todos = [{ content: "work through the todo list", status: "pending" }];
+    const listed = new AIMessage({ content: "", tool_calls: [{ id: "1", name: "write_todos", args: { todos } }] });
+    const { tool_calls } = await reply("do the rest", [new HumanMessage("Make a todo list"), listed]);
+    expect(contents(tool_calls?.[0]?.args)).toEqual(["work through the todo list"]);
+  });
+
   test("can be asked for", async () => {
     expect((await reply("what's on my todo list?")).text).toBe("The todo list:\n[x] buy milk\n[ ] list the files");
     expect((await reply("what's on my todo list?", [])).text).toBe("There is no todo list yet.");
