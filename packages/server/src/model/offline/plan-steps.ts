@@ -122,7 +122,8 @@ function stepsOf(turn: Turn): readonly Step[] {
 /** Asked first of the whole request, whose other sentences may be the items; then of each instruction. */
 function todoIntent(text: string, turn: Turn): readonly Step[] | undefined {
   // Not with the list that it stands in: an item such as "do the rest" would be worked off within itself, without end.
-  const stepsOf = (item: string) => understand(item, { ...turn, plan: [] }) ?? [];
+  const within = turn.plan.length === 0 ? turn : { ...turn, plan: [] };
+  const stepsOf = (item: string) => understand(item, within) ?? [];
   return todoSteps(text, turn, stepsOf) ?? changeTodos(text, turn, stepsOf);
 }
 
@@ -141,12 +142,7 @@ function proposePlan(turn: Turn): readonly Step[] | undefined {
 }
 
 function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
-  // The same part is asked about once for each boundary after it.
-  const known = new Map<string, readonly Step[] | undefined>();
-  const stepsOf = (part: string) => {
-    if (!known.has(part)) known.set(part, understand(part, turn));
-    return known.get(part);
-  };
+  const stepsOf = (part: string) => understand(part, turn);
   const parts = isOfText(text)
     ? [text]
     : splitInstructions(text, {
@@ -154,10 +150,10 @@ function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
         reachesOver: (part) =>
           isForbidden(part) || speaksOf(part) || isConditional(part) || delegateIntent(part, turn) !== undefined,
       });
-  const understood = parts.map((part) => stepsOf(part) ?? (isMended ? undefined : mendedSteps(part, turn)));
-  if (understood.every((steps) => steps === undefined)) return [];
+  const read = parts.map((part) => stepsOf(part) ?? (isMended ? undefined : mendedSteps(part, turn)));
+  if (read.every((steps) => steps === undefined)) return [];
   const steps: Step[] = [];
-  for (const [at, found] of understood.entries()) {
+  for (const [at, found] of read.entries()) {
     const [first, ...others] = found ?? notUnderstood(parts[at] ?? "");
     // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
     const isSaid = JSON.stringify(first) === JSON.stringify(steps.at(-1));
@@ -194,7 +190,20 @@ function isFile(value: unknown, path: string): boolean {
   return typeof value === "string" && (value === path || value.endsWith(`/${path}`));
 }
 
+const understood = new WeakMap<Turn, Map<string, readonly Step[] | undefined>>();
+
+/**
+ * The same part is asked about once for each boundary after it, and again within each condition that it stands under: looked
+ * through every time, ten conditions in one message would hold the node for half a minute.
+ */
 function understand(instruction: string, turn: Turn): readonly Step[] | undefined {
+  const known = understood.get(turn) ?? new Map<string, readonly Step[] | undefined>();
+  understood.set(turn, known);
+  if (!known.has(instruction)) known.set(instruction, lookThrough(instruction, turn));
+  return known.get(instruction);
+}
+
+function lookThrough(instruction: string, turn: Turn): readonly Step[] | undefined {
   const carried = instruction.length > MAX_SENTENCE;
   if (!carried && isForbidden(instruction)) {
     const order = inItsPlace(instruction);
