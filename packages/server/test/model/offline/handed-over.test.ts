@@ -26,6 +26,12 @@ describe("work is handed to whoever is named, however it is said", () => {
     ],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 
+  test("and what several are to do is told to each of them once, as a whole", async () => {
+    const both = "ask both the researcher and general-purpose to";
+    const whole = `list the files and ${both} read a.txt`;
+    expect(await calls(`${both} ${whole}`)).toEqual([task("researcher", whole), task("general-purpose", whole)]);
+  });
+
   test.each<[string, unknown[]]>([
     ["find the license", [["grep", { pattern: "license" }]]],
     ["Search for TODO everywhere", [["grep", { pattern: "TODO" }]]],

@@ -2,8 +2,9 @@ import { readList } from "../coerce-value.ts";
 import { fillObject } from "../fill-object.ts";
 import { dropEnd, literal, unquote } from "../phrase.ts";
 import { IMPERATIVE } from "../split-instructions.ts";
-import { callTool, type Intent, say } from "../step.ts";
+import { callTool, type Intent, type Step, say } from "../step.ts";
 import { type DelegateTool, findDelegateTool } from "../subagents.ts";
+import type { Turn } from "../turn.ts";
 
 const NAME = "[\"'`@]?([\\w-]+)[\"'`]?";
 const AGENT = "(?:\\s+(?:sub-?agent|agent))?";
@@ -35,25 +36,44 @@ export const delegateIntent: Intent = (instruction, turn) => {
   );
   const tasks = orders?.map((order) => delegateIntent(order, turn));
   if (tasks?.every((task) => task !== undefined)) return tasks.flat();
-  const several = delegate && readSeveral(instruction, delegate.known);
-  if (several) return several.flatMap((order) => delegateIntent(order, turn) ?? []);
+  // What each of them is to do is theirs: it may ask several again, and so on, each time twice as many.
+  const all = delegate && readAll(instruction, delegate.known);
+  if (all) return all.flatMap((order) => delegateOne(order, delegate, turn) ?? []);
+  const each = delegate && readEach(instruction, delegate.known);
+  return each ? each.flatMap((order) => delegateIntent(order, turn) ?? []) : delegateOne(instruction, delegate, turn);
+};
+
+function delegateOne(instruction: string, delegate: DelegateTool | undefined, turn: Turn): readonly Step[] | undefined {
   const wanted = readDelegation(instruction, delegate);
   if (!wanted) return undefined;
   if (!delegate) return say(`I can't delegate to "${wanted.who}": I have no subagents here.`);
   const who = delegate.known.find((name) => name.toLowerCase() === wanted.who.toLowerCase()) ?? wanted.who;
   const args = { [delegate.who]: who, [delegate.what]: wanted.what };
   return callTool(delegate.tool, fillObject(delegate.tool.schema, "", "", turn, args));
-};
+}
 
-/** "ask bob and ann to list the files", "delegate this to bob and that to ann": an order for each of them. */
-function readSeveral(instruction: string, known: readonly string[]): string[] | undefined {
+/** One of these names. */
+function nameOf(known: readonly string[]): string {
+  return `(?:the\\s+|your\\s+)?(?:${known.map(literal).join("|")})${AGENT}`;
+}
+
+/** "ask bob and ann to list the files": an order for each of them. */
+function readAll(instruction: string, known: readonly string[]): string[] | undefined {
   if (known.length < 2) return undefined;
-  const name = `(?:the\\s+|your\\s+)?(?:${known.map(literal).join("|")})${AGENT}`;
+  const name = nameOf(known);
   const all = new RegExp(
     `\\b(?:ask|have|let|get|tell|use|want)\\s+(?:both\\s+)?(${name}(?:\\s*,\\s*${name})*\\s*,?\\s+and\\s+${name})\\s+(?:both\\s+)?(?:to\\s+)?([\\s\\S]+)$`,
     "i",
   ).exec(instruction);
-  if (all) return readList(all[1] ?? "").map((who) => `Ask ${who.replace(/^(?:the|your)\s+/i, "")} to ${all[2]}`);
+  return all
+    ? readList(all[1] ?? "").map((who) => `Ask ${who.replace(/^(?:the|your)\s+/i, "")} to ${all[2]}`)
+    : undefined;
+}
+
+/** "delegate this to bob and that to ann" */
+function readEach(instruction: string, known: readonly string[]): string[] | undefined {
+  if (known.length < 2) return undefined;
+  const name = nameOf(known);
   const each = new RegExp(
     `^(.*\\bdelegate\\s+\\S.*?\\bto\\s+${name})\\s*,?\\s+and\\s+(\\S.*?\\bto\\s+${name})[.!]?$`,
     "i",
