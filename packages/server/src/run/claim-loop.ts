@@ -187,7 +187,7 @@ export class ClaimLoop {
       const except_scopes = this.#shares.from(max_runs / 2);
       const except_runs = [...this.#active.values()].flatMap((handle) => (handle.isHeld() ? handle.run_id : []));
       const claim = { owner, lease_ms, except_runs };
-      const other = except_scopes.length > 0 && (await storage.claimRun({ ...claim, except_scopes }));
+      const other = except_scopes.length > 0 && (await this.#claimReadable({ ...claim, except_scopes }));
       const told = except_scopes.length === 0 && session_id !== undefined ? { session_id } : {};
       return other || (await storage.claimRun({ ...claim, ...told }));
     } catch (error) {
@@ -195,6 +195,16 @@ export class ClaimLoop {
       if (!isAppError(error, "storage_closed")) onError(error);
       return null;
     }
+  }
+
+  /** Where the others have but a damaged run, the place is still that of whoever wants it. */
+  async #claimReadable(claim: Parameters<Storage["claimRun"]>[0]): Promise<ClaimedRun | null> {
+    const { storage, onError } = this.#options;
+    return storage.claimRun(claim).catch((error: unknown) => {
+      if (!isAppError(error, "corrupt_data")) throw error;
+      onError(error);
+      return null;
+    });
   }
 
   #begin(claimed: ClaimedRun, asked: number): void {
