@@ -76,6 +76,9 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       at = await put(saver, at, { messages: [ask, answer, new HumanMessage("why?"), new AIMessage("because")] });
       expect(await said()).toEqual(["why?", "because", "why?", "because"]);
       await expectRebuilt(storage, id);
+      const ids = (await storage.listMessagesForSession(id)).map((message) => message.id);
+      const held = await storage.timeline.messagesAt(id, at.checkpoint.id);
+      expect(held.map((message) => message.id)).toEqual(ids);
       await put(saver, at, { messages: [new HumanMessage("why?"), new AIMessage("because"), human("last")] });
       expect(await said()).toEqual(["why?", "because", "why?", "because", "last"]);
       await expectRebuilt(storage, id);

@@ -69,6 +69,18 @@ export function* rebuildMessages(ctx: SqlContext, session_id: string): Tx<Rebuil
   return yield* makeEqual(ctx, { session_id, scope: thread.scope, existing, wanted, inputs, ancestry, checkpoints });
 }
 
+/** The ids of the rows of what a checkpoint's state holds, in its order. */
+export function* heldIds(ctx: SqlContext, session_id: string, checkpoint_id: string): Tx<string[]> {
+  const { q } = ctx.db;
+  const joined = q.selectFrom("threads").innerJoin("sessions", "sessions.thread_id", "threads.thread_id");
+  const thread = yield* first(joined.select(["threads.pk", "threads.lineage"]).where("sessions.id", "=", session_id));
+  if (!thread) return [];
+  const decoder = new PieceDecoder(ctx.db, thread.lineage ?? thread.pk, `Session ${session_id}`);
+  const steps = yield* readAncestry(ctx, thread.pk, checkpoint_id);
+  yield* decoder.fetching(steps.flatMap((step) => step.messages ?? []));
+  return [...fold(steps, decoder).values()].flatMap(({ id, left_state }) => (left_state === null ? id : []));
+}
+
 /** All root checkpoints of the thread. What a row names and is not among them was pruned. */
 function* readIds({ db }: SqlContext, thread: number): Tx<Set<string>> {
   const found = yield* rows(

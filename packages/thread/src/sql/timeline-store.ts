@@ -12,6 +12,7 @@ import { makeInherited } from "./inherit-messages.ts";
 import { requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
+import { heldIds } from "./message-projection.ts";
 import { toMessage } from "./message-row.ts";
 import { moveProjection } from "./move-projection.ts";
 import { pageBounds } from "./page-bounds.ts";
@@ -79,9 +80,16 @@ async function reading<T>(db: Database, body: () => Tx<T>): Promise<T> {
 }
 
 /** Rows know times and usage; a message whose row is gone is shown from the state alone. */
-function* messagesAt({ db }: SqlContext, session_id: string, checkpoint_id: string): Tx<Message[]> {
-  const { messages, ts } = yield* readMessagesAt(db, session_id, checkpoint_id);
-  if (messages.length === 0) return [];
+function* messagesAt(ctx: SqlContext, session_id: string, checkpoint_id: string): Tx<Message[]> {
+  const { db } = ctx;
+  const { messages: held, ts } = yield* readMessagesAt(db, session_id, checkpoint_id);
+  if (held.length === 0) return [];
+  const isUnnamed = ({ id }: { id: string }) => id.startsWith(`${checkpoint_id}:`);
+  const named = new Set(held.flatMap((one) => (isUnnamed(one) ? [] : one.id)));
+  // What has no id is called by the first checkpoint that held it.
+  const ids = named.size < held.length ? yield* heldIds(ctx, session_id, checkpoint_id) : [];
+  const unnamed = ids.filter((id) => !named.has(id));
+  const messages = held.map((one) => (isUnnamed(one) ? { ...one, id: unnamed.shift() ?? one.id } : one));
   const found = yield* rows(db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id));
   const known = new Map(found.map((row) => [row.id, row]));
   let parent_id: string | null = null;
