@@ -131,13 +131,14 @@ async function endBadly(scope: RunScope, { caller, call, key, rethrow }: Keyed, 
   }
   if (work.signal.aborted) throw error; // what became of it is recorded when the run is settled
   const outcome = isAppError(error, "outcome_unknown") ? "unknown" : "error";
+  const text = limitText(textOfError(error), MAX_OUTPUT_BYTES);
   const message = new ToolMessage({
     tool_call_id: key.tool_call_id,
     name: call.name,
     status: "error",
-    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${limitText(textOfError(error), MAX_OUTPUT_BYTES)}`,
+    content: `${outcome === "unknown" ? "outcome_unknown" : `${call.name} failed`}: ${text}`,
   });
-  const thrown = rethrow && outcome === "error" ? textOfError(error) : undefined;
+  const thrown = rethrow && outcome === "error" ? text : undefined;
   const end = { outcome, result: packResult(message, null, thrown) } as const;
   await retryStorage(work.signal, () => journal.finishToolCall(key, work.lease, end));
   tellResult(caller, scope, call, { result: message, outcome, exit_code: null });
