@@ -1,3 +1,4 @@
+import type { Scope } from "@cognition/contract";
 import type { CheckpointSaver, Storage } from "@cognition/thread";
 import type { Config } from "../config/config-schema.ts";
 
@@ -48,7 +49,7 @@ const CLAIM = { scope: { "server:retention": "sweep" }, key: "sweep", body_hash:
 export function createRetention(options: RetentionOptions): Retention {
   const { storage, settings, onError } = options;
   const interval = settings.interval * 1000;
-  const steps = sweepSteps(options);
+  const steps = sweepSteps(options, report);
   let ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<unknown> | undefined;
@@ -100,9 +101,10 @@ export function createRetention(options: RetentionOptions): Retention {
 }
 
 type Step = (signal: AbortSignal) => Promise<number>;
+type Report = (error: unknown) => number;
 
 /** In this order: what a later one removes may be what an earlier one has let go of. */
-function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
+function sweepSteps(options: RetentionOptions, report: Report): [keyof SweepSummary, Step][] {
   const { storage, saver, settings, clock = Date } = options;
   const before = (days: number) => new Date(clock.now() - days * DAY_MS);
   const { checkpoints_keep_last: last, checkpoints_max_age_days: age, redo_keep, events_fold_after_days } = settings;
@@ -111,7 +113,13 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
     ["idempotency_keys", () => storage.pruneIdempotencyKeys()],
     ["rate_limits", () => storage.rateLimits.pruneRateLimits()],
     ["budget_usage", () => storage.budgets.pruneBudgetUsage(before(BUDGET_USAGE_DAYS))],
-    ["items", (signal) => sweepItems(storage, signal)],
+    [
+      "items",
+      async (signal) => {
+        const sweepItems = async (scope: Scope) => (await storage.getStore(scope)).sweepExpired();
+        return sweepEach(await storage.expiredStores(), sweepItems, signal, report);
+      },
+    ],
     ["threads", async () => (await saver.sweepExpired()).length],
     [
       "checkpoints",
@@ -134,24 +142,28 @@ function sweepSteps(options: RetentionOptions): [keyof SweepSummary, Step][] {
       },
     ],
     ["deliveries", (signal) => storage.pruneDeliveries(before(deliveries_max_age_days), { signal })],
-    ["snapshot_objects", (signal) => sweepFiles(storage, signal)],
+    [
+      "snapshot_objects",
+      async (signal) => {
+        const { snapshots } = storage;
+        const sweepFiles = async (scope: Scope) => (await snapshots.sweepSnapshots({ scope })).objects;
+        return sweepEach(await snapshots.snapshotScopes(), sweepFiles, signal, report);
+      },
+    ],
   ];
 }
 
-async function sweepItems(storage: Storage, signal: AbortSignal): Promise<number> {
+/** Of what is kept scope by scope: one where it fails, as over a damaged row, is reported and keeps no other from its turn. */
+async function sweepEach(
+  scopes: readonly Scope[],
+  sweepOne: (scope: Scope) => Promise<number>,
+  signal: AbortSignal,
+  report: Report,
+): Promise<number> {
   let swept = 0;
-  for (const scope of await storage.expiredStores()) {
+  for (const scope of scopes) {
     if (signal.aborted) break;
-    swept += await (await storage.getStore(scope)).sweepExpired();
-  }
-  return swept;
-}
-
-async function sweepFiles({ snapshots }: Storage, signal: AbortSignal): Promise<number> {
-  let swept = 0;
-  for (const scope of await snapshots.snapshotScopes()) {
-    if (signal.aborted) break;
-    swept += (await snapshots.sweepSnapshots({ scope })).objects;
+    swept += await sweepOne(scope).catch(report);
   }
   return swept;
 }

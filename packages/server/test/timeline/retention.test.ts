@@ -174,6 +174,36 @@ describe("a sweep", () => {
     expect(errors).toContain(failed);
     await storage.close();
   });
+
+  it("reports a scope whose items or files can't be swept and goes on with the others", async () => {
+    const storage = await openStorage("memory");
+    const [ann, bob] = [{ user: "ann" }, { user: "bob" }];
+    const damaged = new Error("ann's");
+    const isAnns = (scope: unknown) => JSON.stringify(scope) === JSON.stringify(ann);
+    for (const scope of [ann, bob]) {
+      await (await storage.getStore(scope)).put(["n"], "short", { a: 1 }, undefined, { ttl: MS });
+    }
+    await expect.poll(async () => (await storage.expiredStores()).length, DEADLINE).toBe(2);
+    const sweptFiles: unknown[] = [];
+    const { sweep, errors } = await retain({
+      ...storage,
+      expiredStores: async () => [ann, bob],
+      getStore: async (scope) => (isAnns(scope) ? Promise.reject(damaged) : storage.getStore(scope)),
+      snapshots: {
+        ...storage.snapshots,
+        snapshotScopes: async () => [ann, bob],
+        sweepSnapshots: async ({ scope }) => {
+          if (isAnns(scope)) throw damaged;
+          sweptFiles.push(scope);
+          return { objects: 3, bytes: 0, forgotten: 0 };
+        },
+      },
+    });
+    expect(await sweep()).toMatchObject({ items: 1, snapshot_objects: 3 });
+    expect(sweptFiles).toEqual([bob]);
+    expect(errors).toEqual([damaged, damaged]);
+    await storage.close();
+  });
 });
 
 describe("the end", () => {
