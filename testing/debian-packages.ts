@@ -6,8 +6,41 @@ const cache = join(import.meta.dirname, "..", ".cache");
 
 export type Unpacked = { readonly folder: string } | { readonly missing: string };
 
+/** A program to start, and what it needs in its environment. */
+export interface Program {
+  readonly file: string;
+  readonly env: Record<string, string>;
+}
+
+/** A program of such packages, with its libraries; `path` is where it is in them. */
+export function unpackedProgram(
+  name: string,
+  packages: Packages,
+  path: string,
+): Program | { readonly missing: string } {
+  const unpacked = unpackPackages(name, packages);
+  if ("missing" in unpacked) return unpacked;
+  const { folder } = unpacked;
+  const libraries = globSync(join(folder, "usr/lib/*-linux-gnu*")).concat(join(folder, "usr/lib"));
+  const program = { file: join(folder, path), env: { LD_LIBRARY_PATH: libraries.join(":") } };
+  if (spawnSync(program.file, ["--version"], { env: { ...process.env, ...program.env } }).status === 0) return program;
+  return { missing: `${program.file} does not run; remove ${folder}` };
+}
+
+/** As a function it is asked when there are package lists to look into. */
+type Packages = readonly string[] | (() => readonly string[]);
+
+/** A package and the libraries that it needs, by the names that they have in this release of Debian. */
+export function withLibraries(name: string): Packages {
+  return () => {
+    const { stdout } = spawnSync("apt-cache", ["depends", name], { encoding: "utf8" });
+    const needed = [...(stdout ?? "").matchAll(/^\s*Depends: (lib\S+)$/gm)].map(([, library]) => library as string);
+    return [name, ...needed.filter((library) => library !== "libc6")];
+  };
+}
+
 /** Debian packages unpacked into .cache/`name`, without installing them. Needs apt-get, not root. */
-export function unpackPackages(name: string, packages: readonly string[]): Unpacked {
+export function unpackPackages(name: string, packages: Packages): Unpacked {
   const folder = join(cache, name);
   if (existsSync(folder)) return { folder };
   mkdirSync(cache, { recursive: true });
@@ -22,8 +55,11 @@ export function unpackPackages(name: string, packages: readonly string[]): Unpac
   }
 }
 
-function download(folder: string, packages: readonly string[]): string | undefined {
-  const fetch = () => spawnSync("apt-get", ["-qq", "download", ...packages], { cwd: folder, encoding: "utf8" });
+function download(folder: string, packages: Packages): string | undefined {
+  const fetch = () => {
+    const names = typeof packages === "function" ? packages() : packages;
+    return spawnSync("apt-get", ["-qq", "download", ...names], { cwd: folder, encoding: "utf8" });
+  };
   let fetched = fetch();
   if (fetched.status !== 0) {
     // A fresh image has no package lists.

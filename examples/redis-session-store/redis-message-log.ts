@@ -14,7 +14,7 @@ export function createMessageLog(parts: RedisParts): Pick<ChatSessionStore, "sav
       return { id: Number(id), ...message };
     },
     getMessages: async (user_id, chat_id, { limit = DEFAULT_PAGE, offset = 0, session_id, order = "asc" } = {}) => {
-      checkPage(limit, offset);
+      checkPage(limit, offset, order);
       const redis = await parts.client();
       const log = parts.keys({ user_id, chat_id })[3] as string;
       // A session's own messages have no index here: the whole log is read and sifted.
@@ -27,7 +27,9 @@ export function createMessageLog(parts: RedisParts): Pick<ChatSessionStore, "sav
   };
 }
 
-function checkPage(...numbers: number[]): void {
-  if (numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) return;
-  throw new AppError("validation_failed", "limit and offset must be whole numbers from 0");
+function checkPage(limit: number, offset: number, order: string): void {
+  if (![limit, offset].every((n) => Number.isSafeInteger(n) && n >= 0))
+    throw new AppError("validation_failed", "limit and offset must be whole numbers from 0");
+  if (order !== "asc" && order !== "desc")
+    throw new AppError("validation_failed", `order must be "asc" or "desc", not ${JSON.stringify(order)}`);
 }

@@ -6,6 +6,7 @@ import pg from "pg";
 import { requireBindable } from "./bindable.ts";
 import { placeholders, postgresDialect } from "./dialect.ts";
 import { isReadOnly, isStalePlan, storageError, wasEndedIdle } from "./errors.ts";
+import { requireOwnConnections } from "./own-connections.ts";
 import { createSilentConnections, type SilentConnections } from "./silent-connections.ts";
 import type { QueryResult, SqlValue, Statement } from "./statement.ts";
 
@@ -28,6 +29,8 @@ const POOL_MAX = 10;
  * would read what was there before, or be refused: of writers that meet, most failed.
  */
 const READ_COMMITTED = "set default_transaction_isolation = 'read committed'";
+/** Not as parameters of the connection's start: poolers refuse those that they don't know. */
+const SETTINGS = `${READ_COMMITTED}; set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
 const INT8_OID = 20;
 const TOO_MANY_CONNECTIONS = "53300";
 const ASK_AGAIN_MS = 25;
@@ -49,9 +52,12 @@ export class PostgresConnections {
   readonly #names = new Map<string, string>();
   readonly #inUse = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
+  readonly #url: string;
+  #looked: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
     const { url, poolMin = 1, poolMax = POOL_MAX, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...rest } = options;
+    this.#url = url;
     this.where = `PostgreSQL at ${describeUrl(url)}`;
     this.most = poolMax;
     this.#waitMs = connectTimeoutMs;
@@ -60,7 +66,6 @@ export class PostgresConnections {
       min: poolMin,
       max: poolMax,
       connectionTimeoutMillis: connectTimeoutMs,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       application_name: "cognition",
       keepAlive: true,
       pipeline: true,
@@ -73,7 +78,7 @@ export class PostgresConnections {
     this.#silent = createSilentConnections({ url, answerWithinMs: connectTimeoutMs, ...rest });
     this.#pool.on("connect", this.#silent.opened);
     // Ahead of whatever its user asks; if it fails, the connection is gone, and its user is told.
-    this.#pool.on("connect", (client) => client.query(READ_COMMITTED).catch(() => undefined));
+    this.#pool.on("connect", (client) => client.query(SETTINGS).catch(() => undefined));
   }
 
   /** A connection that was lost on the way is thrown away afterwards. */
@@ -97,6 +102,7 @@ export class PostgresConnections {
     client.on("error", onError);
     const left = this.#silent.waits(client);
     try {
+      await this.#lookAt(client);
       return await work(client);
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -109,6 +115,16 @@ export class PostgresConnections {
       client.removeListener("error", onError);
       client.release(broken);
     }
+  }
+
+  /** Once; and again where that has failed. */
+  #lookAt(client: pg.PoolClient): Promise<void> | undefined {
+    if (this.#looked) return this.#looked;
+    this.#looked = requireOwnConnections(client, this.#url, this.where);
+    this.#looked.catch(() => {
+      this.#looked = undefined;
+    });
+    return this.#looked;
   }
 
   /** With a text of its own for the statement, its parameters may differ too. */

@@ -1,0 +1,38 @@
+import { AppError } from "@cognition/contract";
+import pg from "pg";
+
+/** Others at the pooler may get the connection in between; but hardly each time. */
+const ROUNDS = 5;
+
+/**
+ * Throws where a pooler hands the same connection of the server to several clients (PgBouncer's transaction mode): what is set
+ * on it, prepared on it, listened for and asked after would be on another one a moment later. A server that is talked to
+ * directly has told its own name of the connection as it began, and is asked but once.
+ */
+export async function requireOwnConnections(client: pg.ClientBase, url: string, where: string): Promise<void> {
+  const pid = await pidOf(client);
+  if (pid === (client as unknown as { processID: number | null }).processID) return;
+  const other = new pg.Client({ connectionString: url, application_name: "cognition" });
+  other.on("error", () => undefined); // the question fails with it
+  try {
+    await other.connect();
+    for (let round = 0; round < ROUNDS; round++) {
+      if ((await pidOf(other)) === (await pidOf(client))) throw shared(where);
+    }
+  } finally {
+    await other.end().catch(() => undefined);
+  }
+}
+
+async function pidOf(client: pg.ClientBase): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid;
+}
+
+function shared(where: string): AppError {
+  return new AppError(
+    "invalid_config",
+    `${where} is a pooler in transaction mode, which shares each connection between its clients. Connect to PostgreSQL itself, or ` +
+      "to the pooler's address for session mode. Nothing was changed.",
+  );
+}
