@@ -13,7 +13,10 @@ import { adoptVersion } from "./version.ts";
 export interface ImportOptions {
   /** Only these; all that there are without it. */
   thread_ids?: readonly string[];
-  /** Before the first checkpoint of each thread is copied: the moment to make its session, with the scope it belongs to. */
+  /**
+   * Before the first checkpoint of each thread is copied: the moment to make its session, with the scope it belongs to. Not
+   * of a thread that an earlier import has begun.
+   */
   beforeThread?: (thread_id: string) => Promise<unknown> | unknown;
 }
 
@@ -42,8 +45,7 @@ export async function importThreads(
 ): Promise<ImportReport> {
   const report: ImportReport = { thread_ids: [], checkpoints: 0, skipped: 0 };
   for (const [thread_id, places] of await placesByThread(from, thread_ids)) {
-    await refuseDiverged(to, thread_id, places);
-    await beforeThread?.(thread_id);
+    if (!(await isBegun(to, thread_id, places))) await beforeThread?.(thread_id);
     for (const place of places) {
       if (await to.getTuple(configOf(place))) report.skipped += 1;
       else if (await copyCheckpoint(from, to, place)) report.checkpoints += 1;
@@ -74,9 +76,11 @@ async function placesByThread(
   return threads;
 }
 
-async function refuseDiverged(to: CheckpointSaver, thread_id: string, places: readonly Place[]): Promise<void> {
+/** Whether an earlier import has copied some of it. Refuses a thread that is not at one of these places. */
+async function isBegun(to: CheckpointSaver, thread_id: string, places: readonly Place[]): Promise<boolean> {
   const head = await to.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
-  if (!head || places.some(({ checkpoint_id }) => checkpoint_id === head.checkpoint.id)) return;
+  if (!head) return false;
+  if (places.some(({ checkpoint_id }) => checkpoint_id === head.checkpoint.id)) return true;
   const message = `Thread ${thread_id} has gone on here since it was imported, or is another one of that id; nothing of it was changed. Delete it here, or leave it out.`;
   throw new AppError("already_exists", message, { details: { thread_id } });
 }
@@ -90,8 +94,9 @@ async function copyCheckpoint(from: BaseCheckpointSaver, to: CheckpointSaver, pl
   const { thread_id, checkpoint_ns } = place;
   const below = { configurable: { thread_id, checkpoint_ns, ...(parent ? { checkpoint_id: parent_id } : {}) } };
   const metadata = tuple.metadata ?? { source: "input", step: -1, parents: {} };
-  await to.put(below, checkpoint, metadata, changedVersions(checkpoint, parent?.checkpoint));
+  // The checkpoint last: one that is there is not copied again, and an import that was cut short must have left nothing of it out.
   for (const [task_id, writes] of writesByTask(tuple)) await to.putWrites(configOf(place), writes, task_id);
+  await to.put(below, checkpoint, metadata, changedVersions(checkpoint, parent?.checkpoint));
   return true;
 }
 
