@@ -49,6 +49,21 @@ describe.skipIf(process.platform === "win32")("a SQLite file that", () => {
     expect((await storage.listSessions()).map((session) => session.id)).toEqual([id]);
   });
 
+  it.each(["-wal", "-shm"])(
+    "lost what SQLite keeps beside it as %s takes no more writes, and keeps all before",
+    async (end) => {
+      const { path } = folder();
+      const storage = await openIn(path);
+      const { id } = await storage.createSession({ title: "kept" });
+      rmSync(`${path}${end}`);
+      await expect(storage.createSession({ title: "lost" })).rejects.toMatchObject(REFUSED);
+      expect(await storage.healthCheck()).toMatchObject({ ok: false, error: expect.stringContaining(`${path}${end}`) });
+      expect((await storage.listSessions()).map((session) => session.id)).toEqual([id]);
+      await storage.close();
+      expect((await (await openIn(path)).listSessions()).map((session) => session.id)).toEqual([id]);
+    },
+  );
+
   it("was away once takes none when it is back either: somebody else may have begun a new one", async () => {
     const { path, spare } = folder();
     const storage = await openIn(path);
