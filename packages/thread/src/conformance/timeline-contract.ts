@@ -253,6 +253,39 @@ export function timelineContract(open: OpenStorage): void {
       expect(await storage.artifacts.listVersions(id, reader).catch(() => [])).toEqual([]);
     });
 
+    test("artifacts go back to what the same bytes were then: the type of their content, and whether they were text", async ({
+      storage,
+    }) => {
+      const { session_id, heads, ask } = await conversation(storage, ["a"]);
+      const reader = { session_id };
+      const content = "# a";
+      const { id } = await storage.artifacts.createArtifact({
+        ...{ session_id, name: "doc", artifact_type: "artifact", content },
+      });
+      const now = async () => {
+        const { content_type, encoding } = await storage.artifacts.getArtifact(id, reader);
+        return { content_type, encoding };
+      };
+      const made = await now();
+      await ask("b");
+      await storage.artifacts.updateArtifact(id, { content_type: "text/markdown" }, reader);
+      const typed = await now();
+      await ask("c");
+      await storage.artifacts.updateArtifact(id, { content: Buffer.from(content) }, reader);
+      const bytes = await now();
+      const { previous_head } = await rewind(storage, session_id, heads[1] ?? "", { artifacts: true });
+      expect(await now()).toEqual(made);
+      await rewind(storage, session_id, heads[2] ?? "", { artifacts: true });
+      expect(await now()).toEqual(typed);
+      await rewind(storage, session_id, previous_head, { artifacts: true });
+      expect(await now()).toEqual(bytes);
+      expect([made, typed, bytes]).toEqual([
+        { content_type: "text/plain; charset=utf-8", encoding: "text" },
+        { content_type: "text/markdown", encoding: "text" },
+        { content_type: "application/octet-stream", encoding: "base64" },
+      ]);
+    });
+
     test("artifacts and memory alone go back, and forth again, also from where the conversation has gone on", async ({
       storage,
     }) => {

@@ -18,6 +18,8 @@ interface VersionRow {
   artifact_id: string;
   version: number;
   hash: string;
+  encoding: string;
+  content_type: string;
   checkpoint_id: string | null;
 }
 
@@ -41,7 +43,7 @@ export function* rewindArtifacts(ctx: SqlContext, move: ArtifactMove): Tx<void> 
     q
       .selectFrom("artifact_versions as v")
       .innerJoin("artifacts as a", "a.id", "v.artifact_id")
-      .select(["v.artifact_id", "v.version", "v.hash", "v.checkpoint_id"])
+      .select(["v.artifact_id", "v.version", "v.hash", "v.encoding", "v.content_type", "v.checkpoint_id"])
       .where("a.session_id", "=", session_id)
       .orderBy("v.version", "desc"),
   );
@@ -80,10 +82,17 @@ function setBack(ctx: SqlContext, changed: readonly ChangedArtifact[], head: str
   const copies: Statement[] = [];
   for (const { id, version, undone, current, wanted } of changed) {
     if (!wanted) gone.push(id);
-    else if (wanted.hash !== current?.hash) copies.push(...bringBack(ctx, { id, version: version + 1 }, wanted, head));
+    else if (!isSameContent(wanted, current))
+      copies.push(...bringBack(ctx, { id, version: version + 1 }, wanted, head));
     else if (undone === 1) shown.push(id);
   }
   return [...setUndone(ctx, gone, 1), ...setUndone(ctx, shown, 0), ...copies];
+}
+
+/** The same bytes may have been of another type then, or no text. */
+function isSameContent(wanted: VersionRow, current: VersionRow | undefined): boolean {
+  if (!current || wanted.hash !== current.hash) return false;
+  return wanted.encoding === current.encoding && wanted.content_type === current.content_type;
 }
 
 function setUndone({ db, now }: SqlContext, ids: readonly string[], undone: 0 | 1): Statement[] {
