@@ -1,8 +1,8 @@
 import { isAppError } from "@cognition/contract";
-import type { ToolCallIntent, ToolCallState, ToolJournal } from "@cognition/thread";
+import type { ToolCallIntent, ToolCallKey, ToolCallState, ToolJournal } from "@cognition/thread";
 import type { RunWork } from "../run/executor.ts";
 import { retryStorage } from "../run/retry-storage.ts";
-import type { RunScope } from "./run-scope.ts";
+import { callName, type RunScope } from "./run-scope.ts";
 
 /** Whoever closes the journal waits for this: an intent that is recorded later would stay open for ever. */
 export function beginCall(scope: RunScope, intent: ToolCallIntent): Promise<ToolCallState> {
@@ -41,4 +41,13 @@ async function beginOnce(work: RunWork, journal: ToolJournal, intent: ToolCallIn
       return journal.beginToolCall(intent);
     }
   });
+}
+
+/** Whether an attempt of this run has begun the call, whatever it came to. */
+export async function hasBegun(
+  { journal, work }: Pick<RunScope, "journal" | "work">,
+  key: Pick<ToolCallKey, "checkpoint_ns" | "tool_call_id">,
+): Promise<boolean> {
+  const calls = await journal.listToolCalls(work.claimed.run_id);
+  return calls.some((call) => callName(call) === callName(key));
 }

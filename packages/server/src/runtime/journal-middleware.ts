@@ -7,6 +7,7 @@ import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { messageOf } from "../file/error-text.ts";
 import { NOT_THE_RUNS } from "../run/hand-back.ts";
 import type { OnCrash } from "../tool/tool.ts";
+import { hasBegun } from "./begin-call.ts";
 import { causeOf } from "./cause-of.ts";
 import { decideCall } from "./decide-call.ts";
 import { DELEGATION } from "./earlier-calls.ts";
@@ -44,17 +45,18 @@ export function createJournalMiddleware(options: JournalOptions) {
       const scope = currentRun();
       const unusable = unusableReason(request.toolCall, request.state.messages);
       if (unusable !== undefined) return tellUnusable(options, scope, request.toolCall, unusable);
-      const decided = decide(options, request.toolCall, request.state.messages);
+      const { configurable = {} } = request.runtime as Runtime;
+      const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
+      const refused = await refusalOf(options, scope, request.toolCall, checkpoint_ns);
+      const decided = decide(options, request.toolCall, request.state.messages, refused);
       if (ToolMessage.isInstance(decided)) return tellDenied(options, scope, request.toolCall, decided);
       const run = () => Promise.resolve(handler({ ...request, toolCall: decided }));
       tellCall(options, scope, decided);
       // It resumes from its own checkpoint, and its own tools are in the journal: recorded twice, it could never resume.
-      const { configurable = {} } = request.runtime as Runtime;
       if (decided.name === DELEGATION) {
         goOnWhereItStands(configurable);
         return delegated(options, scope, decided, run);
       }
-      const checkpoint_ns = String(configurable["checkpoint_ns"] ?? "");
       const on_crash = options.onCrash(decided.name);
       const writes = options.writes(decided.name);
       return journaledCall(scope, { caller: options, call: decided, checkpoint_ns, on_crash, writes, run });
@@ -62,13 +64,29 @@ export function createJournalMiddleware(options: JournalOptions) {
   });
 }
 
+/**
+ * What a tool may do at this moment is asked of a call that begins. One that an earlier attempt has begun may have done it, whatever
+ * the session's mode is by now: an approved plan ends the mode in which it is presented.
+ */
+async function refusalOf(
+  { refusal }: JournalOptions,
+  scope: RunScope,
+  { id = "", name }: ToolCall,
+  checkpoint_ns: string,
+): Promise<string | undefined> {
+  const reason = refusal(name);
+  if (reason === undefined || scope.work.claimed.run.attempt <= 1) return reason;
+  return (await hasBegun(scope, { checkpoint_ns, tool_call_id: id })) ? undefined : reason;
+}
+
 /** The call as it may run, or the message that stands for its result. */
 function decide(
-  { refusal, approvals, delegates, ...caller }: JournalOptions,
+  { approvals, delegates, ...caller }: JournalOptions,
   call: ToolCall,
   messages: readonly BaseMessage[],
+  refused: string | undefined,
 ): ToolCall | ToolMessage {
-  const reason = refusal(call.name) ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
+  const reason = refused ?? delegationRefusal(call, delegates) ?? todosRefusal(call, messages);
   if (reason !== undefined) return notDone(call, reason);
   const rule = Object.hasOwn(approvals, call.name) ? approvals[call.name] : undefined;
   const decided = rule ? decideCall(caller, call, rule) : call;

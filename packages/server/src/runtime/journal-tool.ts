@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { isAppError } from "@cognition/contract";
-import type { ToolCallKey } from "@cognition/thread";
 import type { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { getConfig } from "@langchain/langgraph";
 import type { OnCrash } from "../tool/tool.ts";
+import { hasBegun } from "./begin-call.ts";
 import { tellCall } from "./journal-events.ts";
 import { messageIn } from "./journal-result.ts";
 import { journaledCall, ThrownBefore, type ToolResult } from "./journaled-call.ts";
@@ -77,14 +77,9 @@ async function performUnnamed(
       return await perform(call);
     } catch (error) {
       if (!isAppError(error, "outcome_unknown")) scope.thrown.add(callName(key));
-      if (!(error instanceof ThrownBefore) || (await isOfThisRun(scope, key))) throw error;
+      if (!(error instanceof ThrownBefore) || (await hasBegun(scope, key))) throw error;
     }
   }
-}
-
-async function isOfThisRun({ journal, work }: RunScope, key: Pick<ToolCallKey, "checkpoint_ns" | "tool_call_id">) {
-  const calls = await journal.listToolCalls(work.claimed.run_id);
-  return calls.some((call) => callName(call) === callName(key));
 }
 
 /**

@@ -1,9 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTasks } from "@cognition/thread";
+import type { StoredEvent } from "@cognition/contract";
+import { createTasks, openStorage, type Storage } from "@cognition/thread";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { defaultConfig } from "../../src/config.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
 import { parseMcpServers } from "../../src/tool/mcp-config.ts";
+import type { ToolDefinition } from "../../src/tool/tool.ts";
 import { calls, says, scriptedProvider } from "./scripted-provider.ts";
 import { answer, dataOf, interruptsIn, say, startRuntime } from "./started-runtime.ts";
 
@@ -107,6 +111,62 @@ describe("a session in plan mode", () => {
     expect(offered).toContain('"name":"present_plan"');
     expect(offered).not.toContain('"name":"write_file"');
     expect(JSON.stringify(first?.body["messages"])).toContain("## Plan mode");
+  });
+});
+
+describe("a session whose mode changes while a call is under way, which another node goes on with", () => {
+  it("an approved plan stays approved, as it was edited", async () => {
+    const switched = Promise.withResolvers<void>();
+    const { server, options } = await scriptedProvider(
+      calls("c1", "present_plan", { plan: "Delete all" }),
+      says("Done"),
+    );
+    await using _ = server;
+    const storage = await openStorage("memory");
+    // The node is gone when the session is switched over and the plan has no result yet.
+    const updateSession: Storage["updateSession"] = async (...update) => {
+      await storage.updateSession(...update);
+      switched.resolve();
+      return new Promise(() => undefined);
+    };
+    const first = await startRuntime({ ...options, storage: { ...storage, updateSession }, session: { mode: "plan" } });
+    const rest = answer(first, await say(first, "Go"), { type: "edit", args: { plan: "Delete nothing" } });
+    await switched.promise;
+    await first.runtime.engine.drain(0);
+    await startRuntime({ ...options, storage });
+    const events = await rest;
+    expect(dataOf(events, "tool_result")).toMatchObject([
+      { tool_call_id: "c1", outcome: "ok", output: expect.stringContaining("Delete nothing") },
+    ]);
+    expect(JSON.stringify(server.requests[1]?.body)).toContain("Delete nothing");
+    expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
+  });
+
+  it("what has begun is not said to be denied", async () => {
+    const begun = Promise.withResolvers<void>();
+    const charge = defineTool({
+      ...{ name: "charge", description: "Charges", schema: z.object({}), on_crash: "never", effect: "write" },
+      run: () => {
+        begun.resolve();
+        return new Promise<string>(() => undefined);
+      },
+    }) as ToolDefinition;
+    const { server, options } = await scriptedProvider(calls("c1", "charge", {}), says("Done"));
+    await using _ = server;
+    const setting = { ...options, tools: [charge] };
+    const first = await startRuntime(setting);
+    const rest = say(first, "Go");
+    await begun.promise;
+    const { storage, session } = first;
+    await storage.updateSession(session.id, { mode: "plan" });
+    await first.runtime.engine.drain(0);
+    await startRuntime({ ...setting, storage });
+    const events = await rest;
+    expect(dataOf(events, "tool_result")).toContainEqual(
+      expect.objectContaining({ tool_call_id: "c1", outcome: "unknown" }),
+    );
+    const [{ run_id }] = events as [StoredEvent];
+    expect(await storage.listToolCalls(run_id ?? "")).toMatchObject([{ tool_call_id: "c1", status: "unknown" }]);
   });
 });
 
