@@ -17,10 +17,7 @@ export function beginCall(scope: RunScope, intent: ToolCallIntent): Promise<Tool
 async function recordIntent({ work, journal, budget }: RunScope, intent: ToolCallIntent): Promise<ToolCallState> {
   work.signal.throwIfAborted();
   const state = await beginOnce(work, journal, intent);
-  if (state.state === "started" && !(await budget.countToolCall())) {
-    await journal.withdrawToolCall(intent, work.lease);
-    throw budget.stopped;
-  }
+  if (state.state === "started") await budget.countToolCall(); // where there is no room for it, the signal has aborted
   if (!work.signal.aborted) return state;
   // Of what an earlier attempt had begun already nobody knows whether it took effect: that intent stays.
   if (state.state === "started" && state.attempt === 1) await journal.withdrawToolCall(intent, work.lease);

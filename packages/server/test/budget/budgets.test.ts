@@ -3,9 +3,13 @@ import { join } from "node:path";
 import { AppError, BudgetLimit, type BudgetLimitInput, type Run, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createTempDir } from "../../../../testing/temp-dir.ts";
 import { engines } from "../../../thread/test/engines.ts";
 import { compose, type Runtime } from "../../src/compose.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import type { ToolDefinition } from "../../src/tool/tool.ts";
+import { dataOf, say, startRuntime } from "../runtime/started-runtime.ts";
 
 const ann = { user: "ann" };
 const WRITE = "Create a file named notes.txt containing exactly the word hello";
@@ -154,12 +158,12 @@ describe("a limit", () => {
 
   it("on time that is set, or lowered, while a command is at work stops it too", async () => {
     const started = await start();
-    const { storage, runtime } = started;
-    for (const before of [[], [BudgetLimit.parse({ period: "run", max_seconds: 3000 })]]) {
+    const { storage, runtime, root } = started;
+    for (const [n, before] of [[], [BudgetLimit.parse({ period: "run", max_seconds: 3000 })]].entries()) {
       await storage.budgets.putBudgets(ann, before);
       const { id: session_id } = await open(started);
-      const run_id = await submit(runtime, session_id, "Run the command: sleep 3000");
-      await expect.poll(async () => (await storage.listToolCalls(run_id)).length, { timeout: 20_000 }).toBe(1);
+      const run_id = await submit(runtime, session_id, `Run the command: sh -c "touch begun-${n}; sleep 3000"`);
+      await expect.poll(() => existsSync(join(root, `work/begun-${n}`)), { timeout: 20_000 }).toBe(true);
       await limit(started, { period: "run", max_seconds: 1 });
       expect(await ended(storage, run_id)).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
       expect(await storage.listToolCalls(run_id)).toMatchObject([{ name: "execute", status: "aborted" }]);
@@ -260,6 +264,31 @@ it("what a dead node had reserved for a run does not stand in that run's way whe
   expect(end).toMatchObject({ status: "succeeded", attempt: 2 });
   const used_tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0 }]);
+});
+
+it("a call that a dead node had begun, and that there is no room for to begin again, is unknown: it may have taken effect", async () => {
+  const fixture = await memory.open();
+  cleanups.push(fixture.dispose);
+  const { storage } = fixture;
+  const begun = Promise.withResolvers<void>();
+  const record = defineTool({
+    ...{ name: "record", description: "Records", schema: z.object({}), on_crash: "retry", effect: "write" },
+    run: () => {
+      begun.resolve();
+      return new Promise<string>(() => undefined);
+    },
+  }) as ToolDefinition;
+  await storage.budgets.putBudgets({}, [BudgetLimit.parse({ period: "total", max_tool_calls: 1 })]);
+  const first = await startRuntime({ storage, tools: [record] });
+  const rest = say(first, "Use the record tool");
+  await begun.promise;
+  await first.runtime.engine.drain(0);
+  await startRuntime({ storage, tools: [record] });
+  const events = await rest;
+  expect(dataOf(events, "error")).toMatchObject([{ code: "budget_exceeded" }]);
+  expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+  const [run] = await storage.listRuns(first.session.id);
+  expect(await storage.listToolCalls(run?.id ?? "")).toMatchObject([{ name: "record", status: "unknown" }]);
 });
 
 it("what a call took is counted once, also if the answer to its counting is lost", async () => {
