@@ -10,10 +10,10 @@ import { wrongToolEvents } from "./tool-events.ts";
 
 const task = (id: string) => [id, "task", { subagent_type: "general-purpose", description: "Do it" }] as const;
 const BROKEN = openai.fails(400, "This model does not like it.", "invalid");
-/** A model that takes its time, and then wants a tool. */
+/** A model that takes its time, and then wants a tool: longer than any machine takes until the other one has failed. */
 const LATE = openai.stream(
   openai.start,
-  { type: "pause", ms: 400 },
+  { type: "pause", ms: 10_000 },
   openai.toolStart(0, "late", "charge"),
   openai.toolArgs(0, "{}"),
   openai.finish("tool_calls"),
