@@ -50,9 +50,12 @@ const fields = {
   timeout_ms: z.int().min(100).max(3_600_000),
 };
 
+/** Every URL parser takes such a part of a path for a step: nobody could ask for that provider, nor ever remove it. */
+const STEP = /^\.\.?$/;
+
 /** The provider with the lowest `priority` number is tried first. */
 export const CreateProvider = z.strictObject({
-  id: Id,
+  id: Id.refine((id) => !STEP.test(id), { error: "id must not be . or .., which no address can name" }),
   provider: fields.provider,
   display_name: fields.display_name.default(null),
   model: fields.model.default(null),

@@ -142,6 +142,12 @@ describe("agents and providers", () => {
     expect(Object.keys(Provider.shape)).not.toContain("api_key");
   });
 
+  it("have an id that an address can name, or they could not be removed", () => {
+    const called = (id: string) => ({ id, provider: "openai" });
+    for (const id of [".", ".."]) expect(refusal(CreateProvider, called(id)).message).toContain("id must not be");
+    for (const id of ["...", ".a", "a/..", "gpt-5.4"]) expect(CreateProvider.parse(called(id)).id).toBe(id);
+  });
+
   it("have no user and no password in their address, which everybody is shown", () => {
     const at = (base_url: string) => ({ id: "a", provider: "openai", base_url });
     for (const url of ["https://me:pw@api.example/v1", "https://token@api.example", "HTTP://:pw@api.example\\x"]) {
