@@ -148,8 +148,13 @@ function checkHeader(name: string, value: string): void {
 /** Whether the same request may succeed later: nothing was wrong with it. */
 export function mayHelp(error: unknown): boolean {
   if (!isAppError(error)) return false;
-  if (error.code === "server_unreachable") return true;
+  if (error.code === "server_unreachable" || isAtWork(error)) return true;
   return [408, 425, 429, 502, 503, 504].includes(Number(error.details["status"]));
+}
+
+/** The first request of this key, whose connection was lost. Whoever asks anew, under another key, has it done twice. */
+function isAtWork({ code, details }: AppError): boolean {
+  return code === "concurrent_writer" && details["retry_after"] !== undefined;
 }
 
 async function identity({ scope, apiKey, token }: TransportOptions): Promise<Record<string, string>> {

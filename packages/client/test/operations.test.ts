@@ -273,7 +273,24 @@ describe("a request that met a server in trouble", () => {
     expect(seen[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
+  test("is repeated while the server is still at work on it: nobody else knows the key of the first one", async () => {
+    const pauses: number[] = [];
+    const patient = createClient({ baseUrl: url(), random: () => 0, wait: async (ms) => void pauses.push(ms) });
+    const problem = { code: "concurrent_writer", detail: "The first request with the key is still being worked on." };
+    answer = (response, count) => {
+      if (count === 1) response.destroy();
+      else if (count === 2) response.writeHead(409, { "retry-after": "5" }).end(JSON.stringify(problem));
+      else response.setHeader("content-type", "application/json").end('{"id":"x"}');
+    };
+    expect(await patient.forkSession("s")).toEqual({ id: "x" });
+    expect(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+    expect(pauses).toEqual([500, 5_000]);
+  });
+
   test("is not repeated otherwise", async () => {
+    answer = (response) => response.writeHead(409).end('{"code":"concurrent_writer","detail":"The head has moved."}');
+    await expect(client.rewindSession("s", { last: "turn" })).rejects.toMatchObject({ code: "concurrent_writer" });
+    expect(seen.splice(0)).toHaveLength(1);
     answer = failTwice;
     await expect(client.updateSession("s", { title: "a" })).rejects.toMatchObject({ details: { status: 503 } });
     await expect(client.deleteSession("s")).rejects.toMatchObject({ details: { status: 503 } });
