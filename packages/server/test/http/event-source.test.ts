@@ -33,3 +33,25 @@ it("nothing follows what closes a stream, though the log has more already", asyn
   expect(ids(await textOf(batch, ["token"]))).toEqual([1]);
   expect(ids(await textOf(batch, []))).toEqual([]);
 });
+
+it("lets go of the log when its reader goes, and when it closes by itself", async () => {
+  let left = 0;
+  const log = {
+    followEventBatches: async function* () {
+      try {
+        for (let id = 1; ; id++) yield [event(id, id === 3 ? "interrupt" : "token")];
+      } finally {
+        left++;
+      }
+    },
+  };
+  const open = (closes: (event: StoredEvent) => boolean) =>
+    createEventSource({ log, session_id: "s", after: 0, opening: "", accepts: () => true, closes });
+  const cut = open(() => false);
+  for (const _ of ["opening", "first"]) await cut.next();
+  await cut.return();
+  expect(left).toBe(1);
+  const closing = open(({ event: name }) => name === "interrupt");
+  for (let step = await closing.next(); !step.done; step = await closing.next());
+  expect(left).toBe(2);
+});

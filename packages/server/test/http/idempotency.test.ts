@@ -1,6 +1,7 @@
 import { AppError, type Run, type Session, type Task } from "@cognition/contract";
 import { openStorage, type Storage } from "@cognition/thread";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { createIdempotency } from "../../src/http/idempotency.ts";
 import { problemOf } from "./problem-of.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
@@ -107,4 +108,55 @@ it("a key whose request failed half-way is kept until it runs out, for nobody kn
   lost = false;
   expect((await send()).status).toBe(201);
   expect((await storage.artifacts.listArtifacts({})).total).toBe(1);
+});
+
+it("a request is the same one in whatever order its fields stand, at any depth", async () => {
+  const server = await startTestServer();
+  const send = (body: string) =>
+    server.ask("/sessions", { method: "POST", body, headers: { "Idempotency-Key": "key" } });
+  const first = await (await send('{"title":"t","metadata":{"a":"1","b":"2"}}')).json();
+  expect(await (await send('{"metadata":{"b":"2","a":"1"},"title":"t"}')).json()).toEqual(first);
+  const other = send('{"title":"t","metadata":{"a":"2","b":"1"}}');
+  expect(await problemOf(other)).toMatchObject({ code: "idempotency_mismatch" });
+});
+
+/** Someone else is at work on every key, or this one is, for as long as `renewIdempotencyKey` is called in time. */
+function keysOf(state: "new" | "pending") {
+  return {
+    claimIdempotencyKey: vi.fn(async () => ({ state, since: "2030-01-01T00:00:00.000Z" })),
+    renewIdempotencyKey: vi.fn(async () => undefined),
+    releaseIdempotencyKey: vi.fn(async () => undefined),
+    saveIdempotentResponse: vi.fn(async () => undefined),
+  };
+}
+
+it("a key is renewed for as long as its request is worked on, or another would begin it a second time", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const keys = keysOf("new");
+  const work = Promise.withResolvers<string>();
+  const request = { key: "k", hash: "h", scope: undefined, signal: new AbortController().signal };
+  const answer = createIdempotency(keys as never).once(request, () => work.promise);
+  await vi.advanceTimersByTimeAsync(0);
+  const [claim] = keys.claimIdempotencyKey.mock.calls[0] as unknown as [{ ttl_ms: number }];
+  for (let renewed = 1; renewed <= 3; renewed++) {
+    await vi.advanceTimersByTimeAsync(claim.ttl_ms - 1);
+    expect(keys.renewIdempotencyKey.mock.calls.length).toBeGreaterThanOrEqual(renewed);
+  }
+  expect(keys.renewIdempotencyKey).toHaveBeenLastCalledWith({ key: "k", scope: {}, ttl_ms: claim.ttl_ms });
+  work.resolve("done");
+  expect(await answer).toBe("done");
+  keys.renewIdempotencyKey.mockClear();
+  await vi.advanceTimersByTimeAsync(10 * claim.ttl_ms);
+  expect(keys.renewIdempotencyKey).not.toHaveBeenCalled();
+});
+
+it("whoever waits for the first request of a key, and leaves, asks for it no more", async () => {
+  const keys = keysOf("pending");
+  const client = new AbortController();
+  const request = { key: "k", hash: "h", scope: undefined, signal: client.signal };
+  const answer = createIdempotency(keys as never).once(request, () => Promise.reject(new Error("not its work")));
+  await vi.waitFor(() => expect(keys.claimIdempotencyKey).toHaveBeenCalled());
+  client.abort();
+  await expect(answer).rejects.toMatchObject({ code: "draining" });
 });

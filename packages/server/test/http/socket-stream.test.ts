@@ -1,7 +1,7 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type TextSource, writeToSocket } from "../../src/http/socket-stream.ts";
 
 /** A response whose client has gone before anybody wrote to it. */
@@ -52,5 +52,48 @@ describe("a stream to a client that has gone already", () => {
     writeToSocket(source, response, { ...options, onError: (error) => errors.push(error) });
     await source.ended;
     await expect.poll(() => errors).toEqual([failure]);
+  });
+});
+
+describe("a heartbeat", () => {
+  const HEARTBEAT_MS = 1_000;
+
+  /** What is written to a client that takes all, or nothing, of what comes. */
+  function written(takes: boolean, next: () => Promise<IteratorResult<string, undefined>>) {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const pieces: string[] = [];
+    const outgoing = Object.assign(new EventEmitter(), {
+      writableNeedDrain: false,
+      write(piece: string) {
+        pieces.push(piece);
+        outgoing.writableNeedDrain = !takes;
+        return takes;
+      },
+      end: () => undefined,
+      destroy: () => undefined,
+    });
+    const options = { heartbeat_ms: HEARTBEAT_MS, stall_ms: 3_600_000, onError: () => undefined };
+    writeToSocket(tracked(next), outgoing as unknown as ServerResponse, options);
+    return pieces;
+  }
+
+  it("is sent after silence, not between events", async () => {
+    let events = 0;
+    const pieces = written(true, async () => {
+      if (++events > 5) return new Promise(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS - 1));
+      return { done: false, value: "event" };
+    });
+    await vi.advanceTimersByTimeAsync(5 * HEARTBEAT_MS);
+    expect(pieces).toEqual(Array(5).fill("event"));
+    await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
+    expect(pieces.slice(5)).toEqual([":heartbeat\n\n", ":heartbeat\n\n"]);
+  });
+
+  it("is not heaped up behind what its reader does not take", async () => {
+    const pieces = written(false, async () => ({ done: false, value: "event" }));
+    await vi.advanceTimersByTimeAsync(10 * HEARTBEAT_MS);
+    expect(pieces).toEqual(["event"]);
   });
 });

@@ -110,6 +110,16 @@ describe("following a session", () => {
     expect((await server.fetch(`/sessions/${id}/events`, { headers: STREAM })).status).toBe(404);
   });
 
+  it("ends at once, with the position to go on from elsewhere, on a node that is shutting down", async () => {
+    const server = await startTestServer();
+    const { id } = await server.createSession();
+    const seen = await say(server, id);
+    server.server.runtime.http.close();
+    const response = await server.fetch(`/sessions/${id}/events`, { headers: STREAM });
+    expect(await response.text()).toBe(`retry: 3000\nid: ${seen.length}\n\n`);
+    expect(server.server.runtime.http.streams.open).toBe(0);
+  });
+
   it("answers HEAD without a stream", async () => {
     const server = await startTestServer();
     const { id } = await server.createSession();
@@ -259,7 +269,8 @@ describe("a message", () => {
     expect(rest.at(-1)?.event).toBe("done");
     const whole = await readEvents(await send());
     expect([...cut, ...rest.slice(1)]).toEqual(whole);
-    expect((await send({ "Last-Event-ID": String(whole.at(-1)?.id) })).status).toBe(204);
+    const seen = await send({ "Last-Event-ID": String(whole.at(-1)?.id) });
+    expect([seen.status, seen.headers.get("Content-Location")]).toEqual([204, expect.stringContaining("/runs/")]);
     expect((await server.storage.listRuns(id)).length).toBe(2);
     expect(await problemOf(send({}, "Other"))).toMatchObject({ status: 422, code: "idempotency_mismatch" });
   });

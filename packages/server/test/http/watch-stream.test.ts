@@ -3,6 +3,9 @@ import { openStorage, type Storage } from "@cognition/thread";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defaultConfig } from "../../src/config.ts";
 import { createApiKeys } from "../../src/http/auth/api-keys.ts";
+import { streamOf, streamResponse } from "../../src/http/event-stream.ts";
+import type { Caller } from "../../src/http/guard.ts";
+import { watchStream } from "../../src/http/watch-stream.ts";
 import { readEvents } from "./read-events.ts";
 import { startTestServer } from "./test-server.ts";
 import { until } from "./until.ts";
@@ -70,5 +73,58 @@ describe("an open stream", () => {
     expect(server.server.runtime.http.streams.open).toBe(1);
     await stream.body?.cancel();
     await until("its end", async () => (server.server.runtime.http.streams.open === 0 ? true : undefined));
+  });
+});
+
+/** A stream that says nothing, watched by whoever answers `authenticate`. */
+function watched(caller: Caller, authenticate: () => Promise<Caller>) {
+  const ending = Promise.withResolvers<void>();
+  const source = {
+    ended: ending.promise,
+    next: () => new Promise<never>(() => undefined),
+    return: async () => {
+      ending.resolve();
+      return { done: true as const, value: undefined };
+    },
+  };
+  const options = { heartbeat_ms: 60_000, stall_ms: 60_000, onError: () => undefined };
+  const stream = streamOf(streamResponse(source, options));
+  if (!stream) throw new Error("no stream");
+  watchStream(stream, { authenticate, headers: new Headers(), caller, every_ms: 1 });
+  return source;
+}
+
+describe("what watches a stream", () => {
+  it("ends one whose credential now stands for somebody else", async () => {
+    const { ended } = watched({ scope: { user: "ann" }, admin: true }, async () => ({
+      scope: { user: "ann" },
+      admin: false,
+    }));
+    await ended;
+  });
+
+  it("looks no more once the stream has ended, also where it was just looking", async () => {
+    const caller = { admin: false };
+    const looking = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<Caller>();
+    let looks = 0;
+    const source = watched(caller, () => {
+      looks++;
+      looking.resolve();
+      return answer.promise;
+    });
+    const other = Promise.withResolvers<void>();
+    let others = 0;
+    await looking.promise;
+    await source.return();
+    answer.resolve(caller);
+    // Another stream's tenth look is later than a second one of this would be.
+    const beside = watched(caller, async () => {
+      if (++others === 10) other.resolve();
+      return caller;
+    });
+    await other.promise;
+    await beside.return();
+    expect(looks).toBe(1);
   });
 });

@@ -219,6 +219,30 @@ describe("tokens", () => {
     expect(hits()).toBe(1);
   });
 
+  it("are checked with what the issuer published last, not with what it had before it first went away", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const next = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    let published: KeyObject | undefined = rsa.publicKey;
+    const fetchKeys = async () => {
+      if (!published) throw new TypeError("fetch failed");
+      return Response.json({ keys: [{ ...(await exportJWK(published)), kid: "k0", use: "sig" }] });
+    };
+    const source = { jwks_url: "https://id.example/keys", fetch: fetchKeys as typeof fetch };
+    const authenticate = createTokenAuthenticator({ ...source, clock: () => NOW, onError });
+    const ask = async ({ privateKey }: typeof rsa) =>
+      authenticate(new Headers({ "X-API-Key": await sign({}, "RS256", privateKey, "k0") }));
+    const pass = () => vi.setSystemTime(Date.now() + 11 * 60_000);
+    for (const key of [rsa, next]) {
+      published = key.publicKey;
+      expect(await ask(key)).toEqual({ admin: false });
+      published = undefined;
+      pass();
+      expect(await ask(key)).toEqual({ admin: false });
+      pass();
+    }
+    await expect(ask(rsa)).rejects.toMatchObject(unauthorized(/can't be verified/));
+  });
+
   it("of a key that the issuer has withdrawn are refused as soon as it says so", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const published = [rsa.publicKey];

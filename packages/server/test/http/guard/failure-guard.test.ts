@@ -81,4 +81,20 @@ describe("wrong credentials of one address", () => {
     for (const end of [1, 2, 3]) fail(guard, "a", `192.0.2.${end}`);
     expect([1, 2, 3].map((end) => refusal(guard, "b", `192.0.2.${end}`) !== undefined)).toEqual([false, true, true]);
   });
+
+  it("of an address that is remembered already forget no other's", () => {
+    const { guard } = open({ per_minute: 2, kept: 2 });
+    for (const end of [1, 1, 2, 2]) fail(guard, "a", `192.0.2.${end}`);
+    expect([1, 2].map((end) => refusal(guard, "b", `192.0.2.${end}`) !== undefined)).toEqual([true, true]);
+  });
+
+  it("shut out no good credential that is still used, however many others there are", () => {
+    const { guard } = open({ per_minute: 1, kept: 2 });
+    for (const key of ["mine", "another", "mine", "a third"]) {
+      guard.admit?.({ ...anAdmission({}), ...arrival(key), route: "listSessions" });
+    }
+    fail(guard, "wrong");
+    expect(refusal(guard, "mine")).toBeUndefined();
+    expect(refusal(guard, "another")).toBeDefined();
+  });
 });
