@@ -57,6 +57,9 @@ type AppContext = Context<AppEnv>;
 /** These keep their own account of idempotency keys: what they give is a run, and a stream that can be joined again. */
 const IDEMPOTENT_THEMSELVES: ReadonlySet<RouteName> = new Set(["sendMessage", "resumeSession"]);
 
+/** What these make is found again under the id that their key gives it, and they answer with all of a conversation. */
+const REPEATABLE: ReadonlySet<RouteName> = new Set(["startTask", "continueTask", "addTaskMessage"]);
+
 const ROUTE_LIST = Object.entries(ROUTES) as [RouteName, Route][];
 
 /** Every route of the contract, as one application: parse at the border, call the handler, answer or explain. */
@@ -202,7 +205,8 @@ function once(
   work: (key_id: string) => Promise<JsonReply | Response>,
 ) {
   const { params, query, body, scope, signal } = call;
-  const request = { key: body.idempotency_key, hash: requestHash(name, params, query, body), scope, signal };
+  const hash = requestHash(name, params, query, body);
+  const request = { key: body.idempotency_key, hash, scope, signal, repeatable: REPEATABLE.has(name) };
   return options.idempotency.once<JsonReply>(request, async (key_id) => {
     const reply = await work(key_id);
     if (reply instanceof Response) throw new TypeError(`${name} must keep its own account of idempotency keys`);

@@ -11,6 +11,8 @@ export interface IdempotentRequest {
   readonly hash: string;
   readonly scope: Scope | undefined;
   readonly signal: AbortSignal;
+  /** Whether the work, done again with the same `key_id`, finds what it did and does nothing twice. */
+  readonly repeatable?: boolean;
 }
 
 export interface Idempotency {
@@ -27,24 +29,34 @@ const RENEWALS_PER_CLAIM = 3;
 /** How long an answer waits for a storage that went away: what is not kept would be done twice. */
 const KEEP_WITHIN_MS = 10_000;
 const KEPT_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
+/** A task's answers hold its whole conversation, which would be stored once more for each of its messages. */
+const KEPT_LENGTH = 64 * 1024;
 const LOOK_EVERY_MS = 50;
 /** How long the second of two equal requests waits for the first. */
 const WAIT_MS = 20_000;
 
+/** Kept in the place of a long answer: how to come by it again. */
+interface AskAgain {
+  readonly again: string;
+}
+
+type Work<T> = (key_id: string) => Promise<T>;
+
 export function createIdempotency(storage: IdempotencyStore): Idempotency {
-  async function work<T>({ key, scope }: IdempotentRequest, task: () => Promise<T>): Promise<T> {
+  async function work<T>({ key, scope, repeatable }: IdempotentRequest, key_id: string, task: Work<T>): Promise<T> {
     const place = { key, scope: scope ?? {} };
     const renewal = setInterval(() => {
       // One that fails is no harm, the next one may not; and the work itself finds out what is wrong.
       storage.renewIdempotencyKey({ ...place, ttl_ms: CLAIM_MS }).catch(() => undefined);
     }, CLAIM_MS / RENEWALS_PER_CLAIM);
     try {
-      const result = await task().catch(async (error) => {
+      const result = await task(key_id).catch(async (error) => {
         // Otherwise it runs out by itself, and says since when: what failed half-way may have left something behind.
         if (isRefusal(error)) await settle(() => storage.releaseIdempotencyKey(place)).catch(() => undefined);
         throw error;
       });
-      await settle(() => storage.saveIdempotentResponse({ ...place, response: result, ttl_ms: KEPT_MS }));
+      const response = repeatable && isLong(result) ? ({ again: key_id } satisfies AskAgain) : result;
+      await settle(() => storage.saveIdempotentResponse({ ...place, response, ttl_ms: KEPT_MS }));
       return result;
     } finally {
       clearInterval(renewal);
@@ -52,20 +64,29 @@ export function createIdempotency(storage: IdempotencyStore): Idempotency {
   }
 
   return {
-    async once<T>(request: IdempotentRequest, task: (key_id: string) => Promise<T>): Promise<T> {
+    async once<T>(request: IdempotentRequest, task: Work<T>): Promise<T> {
       const { key, hash, scope, signal } = request;
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
         const claim = { key, scope: scope ?? {}, body_hash: hash, ttl_ms: CLAIM_MS };
         const state = await storage.claimIdempotencyKey(claim);
-        if (state.state === "new") return work(request, () => task(keyId({ ...request, since: state.since })));
-        if (state.state === "done") return state.response as T;
+        if (state.state === "new") return work(request, keyId({ ...request, since: state.since }), task);
+        if (state.state === "done") return answerOf(state.response, task);
         if (performance.now() > deadline) throw stillWorking(key);
         if (signal.aborted) throw goneMeanwhile(key);
         await delay(LOOK_EVERY_MS);
       }
     },
   };
+}
+
+function isLong(answer: unknown): boolean {
+  return JSON.stringify(answer).length > KEPT_LENGTH;
+}
+
+async function answerOf<T>(response: unknown, task: Work<T>): Promise<T> {
+  const { again } = (response ?? {}) as Partial<AskAgain>;
+  return again === undefined ? (response as T) : task(again);
 }
 
 /** Of what was refused nothing was done. Where the storage went away in the middle, nobody knows. */

@@ -76,6 +76,45 @@ it("a task's message is added once, and a run resumed once", async () => {
   expect(await server.storage.countRuns(id)).toBe(2);
 });
 
+it("a task's conversation is not kept once more for each request that was answered with it", async () => {
+  const storage = await openStorage("memory");
+  onTestFinished(() => storage.close());
+  let kept = 0;
+  const counting: Storage = {
+    ...storage,
+    saveIdempotentResponse: async (answer) => {
+      kept += JSON.stringify(answer.response).length;
+      return storage.saveIdempotentResponse(answer);
+    },
+  };
+  const server = await startTestServer({ storage: counting });
+  const { task_id, conversation_id } = await post<Task>(server, "/tasks", { query: "q" });
+  const requests: [path: string, body: object, key: string][] = [
+    ...Array.from({ length: 5 }, (_, n): [string, object, string] => [
+      `/tasks/${task_id}/messages`,
+      { role: "user", content: n === 0 ? "Hello" : String(n).repeat(60_000) },
+      `message ${n}`,
+    ]),
+    [`/tasks/${task_id}/continue`, {}, "continue"],
+    ["/tasks", { query: "another", conversation_id }, "start"],
+  ];
+  const answers = new Map<string, Task>();
+  for (const [path, body, key] of requests) answers.set(key, await post<Task>(server, path, body, key));
+  expect(kept).toBeLessThan(150_000);
+  for (const [path, body, key] of requests) {
+    const { task_id: id, conversation } = await post<Task>(server, path, body, key);
+    expect([id, conversation.messages.length], key).toEqual([answers.get(key)?.task_id, key === "message 0" ? 1 : 5]);
+  }
+  const [path, , key] = requests[3] as [string, object, string];
+  const other = { method: "POST", json: { role: "user", content: "other" }, headers: { "Idempotency-Key": key } };
+  expect(await problemOf(server.ask(path, other))).toMatchObject({ code: "idempotency_mismatch" });
+  expect(await storage.getMessagesBySession(conversation_id)).toMatchObject({ total: 5 });
+  await post(server, `/tasks/${answers.get("start")?.task_id}/complete`, {});
+  const started = { method: "POST", json: requests.at(-1)?.[1], headers: { "Idempotency-Key": "start" } };
+  expect(await problemOf(server.ask("/tasks", started))).toMatchObject({ code: "task_completed" });
+  expect(server.faults).toEqual([]);
+});
+
 it("a key whose request was refused is free at once, also for another body", async () => {
   const server = await startTestServer();
   const send = (json: object) =>

@@ -22,6 +22,15 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
     }
   }
 
+  /** It was started under this key before; a store would begin one of its id anew. */
+  async function refuseCompleted(task_id: string, scope: Scope | undefined, user_id: string): Promise<void> {
+    if ((await tasks.findCompletedTask(which(task_id, scope, user_id))) === null) return;
+    throw new AppError(
+      "task_completed",
+      `Task ${task_id}, which was started with this key, is complete; send a new key`,
+    );
+  }
+
   return {
     startTask: async ({ body, scope, key_id }) => {
       const { query, conversation_id } = body;
@@ -36,7 +45,10 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
       return toTask(
         await makeOnce(
           key_id,
-          () => tasks.startTask(task),
+          async () => {
+            if (key_id !== undefined) await refuseCompleted(key_id, scope, user_id);
+            return tasks.startTask(task);
+          },
           (id) => open(id, scope, user_id),
         ),
       );
