@@ -16,9 +16,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { EMPTY_TREE } from "@cognition/thread";
+import { EMPTY_TREE, type SnapshotStore } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
+import { createWorkspaces } from "../../src/timeline/workspace/workspaces.ts";
 import { contentsOf } from "./folder-contents.ts";
 import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
 
@@ -168,6 +169,33 @@ describe("a snapshot", () => {
     await run.after();
     expect(run.snapshot_id).toBe(EMPTY_TREE);
     expect(errors).toMatchObject([{ code: "limit_exceeded" }]);
+  });
+
+  it("is stored though another session took the room that was made for it, as long as more can be", async () => {
+    const { storage, start, errors, root } = await open();
+    let full = true;
+    let sweeps = 0;
+    const snapshots: SnapshotStore = {
+      ...storage.snapshots,
+      snapshotBytes: async () => (full ? 1_000 : 0),
+      sweepSnapshots: async () => {
+        full = ++sweeps < 2;
+        return { objects: 1, bytes: 1, forgotten: 1 };
+      },
+    };
+    const workspaces = createWorkspaces({
+      snapshots,
+      root,
+      quota_bytes: 1_000,
+      onError: (error) => errors.push(error),
+    });
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "a"), "some bytes");
+    await run.after();
+    await workspaces.close();
+    expect(errors).toEqual([]);
+    expect(run.ofStep).not.toBe(EMPTY_TREE);
   });
 });
 

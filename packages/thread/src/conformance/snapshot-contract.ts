@@ -382,6 +382,32 @@ export function snapshotContract(open: OpenStorage): void {
       expect((await snapshots.readObjects({}, [young.hash])).size).toBe(1);
     });
 
+    test("beside others counts what it frees once, and brings back nothing that they have removed", async ({
+      storage,
+      second,
+    }) => {
+      const session = await storage.createSession({});
+      const files = many(120);
+      const trees = files.map((each) => tree(file("a.txt", each)));
+      // All in one pack, which each sweep finds half empty after the other has.
+      await storage.snapshots.putObjects({}, [...files, ...trees]);
+      const { lease } = await runOn(storage, session.id);
+      let last: Point | string = session.thread_id;
+      for (const { hash } of trees) {
+        const configurable = { [LEASE]: { ...lease, snapshot: () => hash } };
+        last = await put(await storage.getCheckpointer(), last, { a: 1 }, { configurable });
+      }
+      const sweepers = [storage, storage, (await second?.()) ?? storage];
+      const sweep = ({ snapshots }: Storage) => snapshots.sweepSnapshots({ scope: {}, ...NOW, max_bytes: 0 });
+      await Promise.all(sweepers.map(sweep));
+      const names = [...files, ...trees].map(({ hash }) => hash);
+      expect(await storage.snapshots.missingObjects({}, names)).toHaveLength(names.length - 2);
+      await storage.finishRun(lease, endOf("succeeded"));
+      await storage.deleteSession(session.id);
+      await storage.snapshots.sweepSnapshots({ scope: {}, ...NOW });
+      expect(await storage.snapshots.snapshotBytes({})).toBe(0);
+    });
+
     test("lets go of a deleted session's files", async ({ storage }) => {
       const { thread_id, id } = await storage.createSession({});
       await save(storage, thread_id, "mine");

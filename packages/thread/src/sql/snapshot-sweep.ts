@@ -1,4 +1,4 @@
-import type { Scope } from "@cognition/contract";
+import { isAppError, type Scope } from "@cognition/contract";
 import { decodeTree } from "../snapshot/decode-tree.ts";
 import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { NewSnapshotObject, SweepReport } from "../snapshot-store.ts";
@@ -20,6 +20,7 @@ interface Sweep {
 }
 
 const GRACE_MS = 3_600_000;
+const ATTEMPTS = 5;
 const PORTION = 500;
 /** A pack of which less than this is still led to is written anew with only that. */
 const WORTH_KEEPING = 0.5;
@@ -76,7 +77,7 @@ async function sweepAndCount(
   grace: number,
   forgotten: readonly string[] = [],
 ): Promise<{ objects: number; bytes: number }> {
-  const { objects, bytes, freed } = await sweepOnce(db, scope, grace, forgotten);
+  const { objects, bytes, freed } = await sweepAgain(() => sweepOnce(db, scope, grace, forgotten));
   const perThread = Map.groupBy(freed, ({ thread }) => thread);
   const less = "update threads set bytes = case when bytes > ? then bytes - ? else 0 end where pk = ?";
   for (const [thread, parts] of perThread) {
@@ -85,6 +86,17 @@ async function sweepAndCount(
       await db.atomic([{ sql: placeholders(db.dialect, less), params: [sum, sum, thread] }]);
   }
   return { objects, bytes };
+}
+
+/** Another sweep may remove what this one is reading. */
+async function sweepAgain(sweep: () => Promise<Swept>): Promise<Swept> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await sweep();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isAppError(error, "snapshot_not_found")) throw error;
+    }
+  }
 }
 
 /**
@@ -226,7 +238,7 @@ async function sparsePacks(db: Database, scope: string): Promise<number[]> {
 async function rewrite(db: Database, scope: string, pack: number): Promise<Swept["freed"][number]> {
   const [stored, held] = await db.readAll([
     {
-      sql: placeholders(db.dialect, "select encoding, content, thread from snapshot_packs where pk = ?"),
+      sql: placeholders(db.dialect, "select encoding, content from snapshot_packs where pk = ?"),
       params: [pack],
     },
     {
@@ -239,8 +251,7 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<Swept
   ]);
   const row = stored?.rows[0];
   const objects = (held?.rows ?? []) as unknown as ObjectRow[];
-  const thread = (row?.["thread"] ?? null) as number | null;
-  if (!row || objects.length === 0) return { thread, bytes: 0 };
+  if (!row || objects.length === 0) return { thread: null, bytes: 0 };
   const plain = await unpack(String(row["encoding"]), row["content"] as Uint8Array);
   const kept = objects.map(
     ({ hash, kind, base, start, size }): NewSnapshotObject => ({
@@ -251,17 +262,33 @@ async function rewrite(db: Database, scope: string, pack: number): Promise<Swept
     }),
   );
   const packs = await packObjects(kept);
-  const before = (row["content"] as Uint8Array).length;
-  return db.transaction(function* () {
-    const gone = "delete from snapshot_objects where scope = ? and pack = ?";
-    yield* all([
-      lockScope(db, scope, -before),
-      { sql: placeholders(db.dialect, gone), params: [scope, pack] },
-      { sql: placeholders(db.dialect, "delete from snapshot_packs where pk = ?"), params: [pack] },
+  return db.transaction(function* (): Tx<Swept["freed"][number]> {
+    const [, still, gone] = yield* all([
+      lockScope(db, scope, 0),
+      {
+        sql: placeholders(db.dialect, "delete from snapshot_objects where scope = ? and pack = ? returning hash"),
+        params: [scope, pack],
+      },
+      {
+        sql: placeholders(
+          db.dialect,
+          "delete from snapshot_packs where pk = ? returning thread, length(content) as bytes",
+        ),
+        params: [pack],
+      },
     ]);
+    const [before] = (gone?.rows ?? []) as unknown as Swept["freed"];
+    // Another sweep has written it anew, or removed it with the last of its objects: it is counted no more.
+    if (!before) return { thread: null, bytes: 0 };
+    yield* all([lockScope(db, scope, -before.bytes)]);
+    // Nor does what another one has removed from it come back.
+    const left = new Set(still?.rows.map(({ hash }) => hash));
     let after = 0;
-    for (const one of packs) after += yield* insertPack(db, scope, one, thread);
-    return { thread, bytes: before - after };
+    for (const one of packs) {
+      const objects = one.objects.filter(({ object: { hash } }) => left.has(hash));
+      after += yield* insertPack(db, scope, { ...one, objects }, before.thread);
+    }
+    return { thread: before.thread, bytes: before.bytes - after };
   });
 }
 

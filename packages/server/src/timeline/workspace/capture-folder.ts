@@ -70,9 +70,13 @@ async function storeObjects(
   return { bytes, whole: true };
 }
 
+/** Whoever stores files of the same scope meanwhile may take the room that was made: then more is made. */
 async function makeRoom({ store, quota_bytes }: CaptureParts, scope: Scope, needed: number): Promise<void> {
-  if ((await store.snapshotBytes(scope)) + needed <= quota_bytes) return;
-  await store.sweepSnapshots({ scope, max_bytes: Math.max(0, quota_bytes - needed) });
+  for (let made = true; made; ) {
+    if ((await store.snapshotBytes(scope)) + needed <= quota_bytes) return;
+    const { objects } = await store.sweepSnapshots({ scope, max_bytes: Math.max(0, quota_bytes - needed) });
+    made = objects > 0;
+  }
   const left = quota_bytes - (await store.snapshotBytes(scope));
   if (needed <= left) return;
   throw new AppError(
