@@ -16,10 +16,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { EMPTY_TREE, type SnapshotStore } from "@cognition/thread";
+import { decodeTree, EMPTY_TREE, type SnapshotStore } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
 import { createWorkspaces } from "../../src/timeline/workspace/workspaces.ts";
+import { nestFolders } from "../sandbox/nest-folders.ts";
 import { contentsOf } from "./folder-contents.ts";
 import { moveTo, type OpenedWorkspaces, openWorkspaces } from "./open-workspaces.ts";
 
@@ -159,6 +160,24 @@ describe("a snapshot", () => {
       [...paths].filter((path) => !["a", "vendor/v"].includes(path)).sort(),
     );
     expect(await stored([])).toEqual([...paths].sort());
+  });
+
+  it("leaves out folders that are nested deeper than a path can say, and has the rest", async () => {
+    const { workspaces, start, errors, storage } = await open();
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    nestFolders(folder, 30, "n".repeat(200));
+    writeFileSync(join(folder, "a"), "reached");
+    await run.after();
+    expect(errors).toEqual([]);
+    const root = await storage.snapshots.readObjects(session.scopes, [run.snapshot_id]);
+    const names = decodeTree(root.get(run.snapshot_id) ?? Buffer.of()).map(({ name, type }) => [name[0], type]);
+    expect(names).toEqual([
+      ["a", "file"],
+      ["n", "tree"],
+    ]);
+    await workspaces.remove(session);
+    expect(existsSync(folder)).toBe(false);
   });
 
   it("reports what it can't store, and the run goes on with the one before", async () => {
@@ -448,14 +467,18 @@ describe("a restore", () => {
     expect(contentsOf(there)).toEqual(first.files);
   });
 
-  it("keeps beside its place what a person changed on a node that had fallen behind", async () => {
-    const all = await open();
+  it.each([
+    { what: "", name: "a", kept: "a" },
+    { what: ", by as much of its name as there is room for", name: "ü".repeat(127), kept: "ü".repeat(120) },
+  ])("keeps beside its place what a person changed on a node that had fallen behind$what", async ({ name, kept }) => {
+    // Its time stands in the name: a clock that stands still has always the same length.
+    const all = await open({ now: () => 1_800_000_000_000 });
     const { session, lease, folder } = await all.start();
     const run = await all.workspaces.begin(session, lease);
-    writeFileSync(join(folder, "a"), "1");
+    writeFileSync(join(folder, name), "1");
     await run.after();
     const first = run.snapshot_id;
-    writeFileSync(join(folder, "a"), "2");
+    writeFileSync(join(folder, name), "2");
     await run.after();
     await all.storage.snapshots.saveSnapshot({
       thread_id: session.thread_id,
@@ -463,11 +486,15 @@ describe("a restore", () => {
       objects: [],
       bytes: 0,
     });
-    writeFileSync(join(folder, "a"), "a person's");
+    const aside = `${kept}.local-${(1_800_000_000_000).toString(36)}`;
+    writeFileSync(join(folder, name), "a person's");
+    writeFileSync(join(folder, aside), "kept at the same moment");
     await all.workspaces.begin(session, lease);
-    expect(readFileSync(join(folder, "a"), "utf8")).toBe("1");
-    const kept = readdirSync(folder).find((name) => name.startsWith("a.local-")) ?? "";
-    expect(readFileSync(join(folder, kept), "utf8")).toBe("a person's");
+    expect(readFileSync(join(folder, name), "utf8")).toBe("1");
+    expect(readFileSync(join(folder, aside), "utf8")).toBe("kept at the same moment");
+    const beside = readdirSync(folder).filter((each) => ![name, aside].includes(each));
+    expect(beside).toEqual([expect.stringMatching(/^[aü]+\.local-\w+-2$/)]);
+    expect(readFileSync(join(folder, beside[0] ?? ""), "utf8")).toBe("a person's");
   });
 
   it("begins at a snapshot that was swept since: as the folder is, or beside what nobody can tell apart any more", async () => {

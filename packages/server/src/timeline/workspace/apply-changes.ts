@@ -20,6 +20,7 @@ import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
 import { changeInFolders } from "./in-folders.ts";
 import { holdToWrite, whileWritable } from "./locked-folder.ts";
+import { moveAside } from "./move-aside.ts";
 import { isSameEntry, type PathChange, splitPath } from "./path-change.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 
@@ -68,7 +69,7 @@ export function writeFiles(
 export function setAside(root: string, changes: readonly PathChange[], suffix: string): void {
   changeInFolders(root, changes, (folder, name) => {
     if (!folder || !entryAt(folder, name)) return;
-    renameSync(fsPath(entryPath(folder, name)), fsPath(entryPath(folder, `${name}${suffix}`)));
+    moveAside(folder, name, suffix);
   });
 }
 
@@ -97,9 +98,8 @@ function clearPlace(
   name: string,
   { forFolder, suffix }: { forFolder: boolean; suffix: string },
 ): void {
-  const path = fsPath(entryPath(folder, name));
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && found.isDirectory() !== forFolder) renameSync(path, fsPath(entryPath(folder, `${name}${suffix}`)));
+  const found = lstatSync(fsPath(entryPath(folder, name)), { throwIfNoEntry: false });
+  if (found && found.isDirectory() !== forFolder) moveAside(folder, name, suffix);
 }
 
 function makeFolder(folder: HeldFolder, name: string): void {

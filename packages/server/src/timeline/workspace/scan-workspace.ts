@@ -152,12 +152,17 @@ class FolderScan {
     try {
       return new FolderScan(this.#options, place).run(name, stats, was, stats.mode & MODE);
     } catch (error) {
-      if (isGone(error) || isClosedTo(error)) return undefined;
+      if (isGone(error) || isClosedTo(error) || isOutOfReach(error)) return undefined;
       throw error;
     } finally {
       inner.close();
     }
   }
+}
+
+/** A command can nest folders until their paths are longer than the system takes. */
+function isOutOfReach(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENAMETOOLONG";
 }
 
 function typeOf(stats: Stats): Exclude<EntryType, "unstored"> | undefined {
