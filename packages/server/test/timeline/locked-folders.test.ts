@@ -83,6 +83,19 @@ describe("folders that a command has closed to their owner", () => {
     expect(modeOf(folder)).toBe(0o700);
   });
 
+  it("are told of where the server keeps its own notes of folders", async () => {
+    const { workspaces, root, start } = opened;
+    const { session, lease, folder } = await start();
+    writeFileSync(join(folder, "a"), "one");
+    const notes = join(root, ".cognition", "workspaces");
+    mkdirSync(notes, { recursive: true });
+    chmodSync(notes, 0o500);
+    const refused = { code: "workspace_path_refused", message: expect.stringContaining(notes) };
+    await expect(workspaces.begin(session, lease)).rejects.toMatchObject(refused);
+    chmodSync(notes, 0o700);
+    await workspaces.begin(session, lease);
+  });
+
   it("go with their session", async () => {
     const { workspaces, start } = opened;
     const { session, folder } = await start();

@@ -2,10 +2,12 @@ import { hash } from "node:crypto";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { AppError } from "@cognition/contract";
 import { makeFolders } from "@cognition/thread/make-folders";
 import { z } from "zod";
 import { hasCode } from "../../file/error-text.ts";
 import { isEmptyFolder } from "./empty-folder.ts";
+import { systemProblem } from "./system-problem.ts";
 
 const Marker = z.object({ folder: z.string(), marked_ms: z.number(), snapshot_id: z.string() });
 
@@ -46,9 +48,7 @@ export function createFolderMarkers(root: string): FolderMarkers {
       if (known.get(session_id) === snapshot_id) return;
       const text = JSON.stringify({ folder, marked_ms: Date.now(), snapshot_id });
       const file = fileOf(session_id);
-      // As a whole or not at all: half a marker would say nothing.
-      writeIn(place, `${file}.new`, text);
-      renameSync(`${file}.new`, file);
+      writeWhole(place, file, text);
       if (known.size >= MAX_KNOWN) known.clear();
       known.set(session_id, snapshot_id);
     },
@@ -78,6 +78,17 @@ function readText(file: string): string | undefined {
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;
+  }
+}
+
+/** As a whole or not at all: half a marker would say nothing. */
+function writeWhole(folder: string, file: string, text: string): void {
+  try {
+    writeIn(folder, `${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  } catch (cause) {
+    const problem = systemProblem(cause);
+    throw problem ? new AppError(problem.code, problem.message, { cause }) : cause;
   }
 }
 

@@ -3,6 +3,7 @@ import { clearWay, makeFolders, removePaths, setAside, setModes, writeFiles } fr
 import { checkChanges } from "./check-changes.ts";
 import { cloneFiles } from "./clone-files.ts";
 import { ScannedWorkspace } from "./scanned-workspace.ts";
+import { systemProblem } from "./system-problem.ts";
 import { WorkspaceProblem } from "./workspace-problem.ts";
 import type { ReplyMessage, RequestMessage, RequestName, ScanLimits, WorkspaceRequests } from "./workspace-request.ts";
 
@@ -47,29 +48,6 @@ function answer(id: number, name: RequestName, body: unknown): ReplyMessage {
   } catch (error) {
     if (error instanceof WorkspaceProblem)
       return { id, error: { code: error.code, message: error.message, details: error.details } };
-    const message = error instanceof Error ? error.message : String(error);
-    if (isFull(error)) return { id, error: { code: "limit_exceeded", message: noSpace(message) } };
-    return {
-      id,
-      error: isRefused(error) ? { code: "workspace_path_refused", message: refused(message) } : { message },
-    };
+    return { id, error: systemProblem(error) ?? { message: error instanceof Error ? error.message : String(error) } };
   }
-}
-
-function isRefused(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EACCES" || code === "EPERM" || code === "EROFS";
-}
-
-function refused(reason: string): string {
-  return `The operating system does not let the server read or change the files of the workspace (${reason}); what is stored of them is whole. Give it the right to, and do it again.`;
-}
-
-function isFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOSPC" || code === "EDQUOT";
-}
-
-function noSpace(reason: string): string {
-  return `There is no space left for the files of the workspace (${reason}); what is stored of them is whole. Make room, and do it again.`;
 }
