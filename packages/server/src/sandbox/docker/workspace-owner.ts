@@ -10,6 +10,8 @@ export interface User {
 }
 
 const AGENT: User = { uid: 1000, gid: 1000 };
+/** Each folder on the way holds a descriptor, of which a process has about a thousand. What the server makes lies in no deeper one. */
+const MAX_DEPTH = 200;
 
 /**
  * Who commands run as: never root, and whoever the workspace belongs to, since without capabilities nobody else can write
@@ -29,7 +31,7 @@ export async function handOver({ folder, paths }: Workspace, user: User): Promis
   const root = await openFolder(folder);
   try {
     await give(root, Buffer.from("."), user);
-    await giveBelow(root, folder, { user, kept });
+    await giveBelow(root, folder, { user, kept, depth: 1 });
   } finally {
     await root.handle.close();
   }
@@ -38,6 +40,7 @@ export async function handOver({ folder, paths }: Workspace, user: User): Promis
 interface Giving {
   readonly user: User;
   readonly kept: ReadonlySet<string>;
+  readonly depth: number;
 }
 
 /** Through open folders: another session may be at work here, and swap a folder for a link to one of the machine's. */
@@ -46,11 +49,11 @@ async function giveBelow(folder: OpenFolder, path: string, giving: Giving): Prom
     const below = join(path, entry.name.toString());
     if (giving.kept.has(below)) continue;
     await give(folder, entry.name, giving.user);
-    if (!entry.isDirectory()) continue;
+    if (!entry.isDirectory() || giving.depth > MAX_DEPTH) continue;
     const child = await openFolderIn(folder, entry.name).catch(undefinedIfGone);
     if (!child) continue;
     try {
-      await giveBelow(child, below, giving);
+      await giveBelow(child, below, { ...giving, depth: giving.depth + 1 });
     } finally {
       await child.handle.close();
     }
