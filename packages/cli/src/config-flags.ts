@@ -18,11 +18,16 @@ export const CONFIG_OPTIONS: ParseArgsOptionsConfig = {
   set: { type: "string", multiple: true },
 };
 
+/** How a server listens and logs: of no use to one that is for a command alone. */
+export const SERVING: readonly string[] = ["host", "port", "log-level"];
+
+export const SERVING_HELP = SERVING.map((name) => `--${name}`).join(", ");
+
 export const CONFIG_HELP: readonly string[] = [
   "--workspace <folder>     where .cognition/ and the agents' files are (.)",
   "--storage <uri>          a path, or postgresql://… (.cognition/state.db)",
   "--sandbox <backend>      local, bubblewrap or docker",
-  "--host, --port, --log-level",
+  SERVING_HELP,
   "--set <key>=<value>      any other key of the configuration",
 ];
 

@@ -1,11 +1,11 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Client, createClient } from "@cognition/client";
-import { type Config, withoutPassword } from "@cognition/server/operator";
+import type { Config } from "@cognition/server/operator";
 import { type Arguments, misuse, scopeOf } from "./command.ts";
-import { CONFIG_HELP, CONFIG_OPTIONS, configOf } from "./config-flags.ts";
+import { CONFIG_HELP, CONFIG_OPTIONS, configOf, SERVING, SERVING_HELP } from "./config-flags.ts";
 import type { Context } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
-import { commandName } from "./terminal/command-name.ts";
+import { again } from "./terminal/again.ts";
 
 export interface Connection {
   readonly client: Client;
@@ -29,7 +29,7 @@ export const CONNECTION_HELP: readonly string[] = [
   "--url <address>          a server that runs already; without it, one of its own in this folder",
   "--key, --token           how to show who you are there",
   "--scope <key>=<value>    whom you stand for; may be repeated",
-  ...CONFIG_HELP,
+  ...CONFIG_HELP.filter((line) => line !== SERVING_HELP),
 ];
 
 /**
@@ -41,12 +41,12 @@ export async function connect(context: Context, args: Arguments, { works = false
   const [key, token] = [args.text("key"), args.text("token")];
   const identity = { scope: scopeOf(args), ...(key && { apiKey: key }), ...(token && { token }) };
   refuseInVain(args, url);
-  const again = (what: string) => `${commandName(context.env)} ${what}${flagsOf(args)}`;
+  const typed = (what: string) => again(context.env, args, what);
   if (url !== undefined) {
     if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
       throw misuse(`--url must be an address such as http://127.0.0.1:8000, not "${url}"`);
     const client = createClient({ baseUrl: url, ...identity });
-    return { client, place: url, again, close: async () => {} };
+    return { client, place: url, again: typed, close: async () => {} };
   }
   const { config, origins } = configOf(context, args);
   // A person in a folder means the files in it, unless the configuration says otherwise.
@@ -58,19 +58,23 @@ export async function connect(context: Context, args: Arguments, { works = false
   return {
     client: createClient({ baseUrl: server.url, ...identity }),
     place: config.workspace.root,
-    again,
+    again: typed,
     close: server.close,
   };
 }
 
 /** What would be passed over in silence: whoever gives it believes that he talks to another server, or as somebody else. */
 function refuseInVain(args: Arguments, url: string | undefined): void {
-  const given = Object.keys(url === undefined ? CREDENTIALS : CONFIG_OPTIONS)
-    .filter((name) => args.text(name) !== undefined || args.list(name).length > 0)
-    .map((name) => `--${name}`);
-  if (given.length === 0) return;
-  const why = url === undefined ? "only beside --url" : "not beside --url, which names a server that runs already";
-  throw misuse(`${given.join(", ")}: ${why}`);
+  const refuse = (names: readonly string[], why: string) => {
+    const given = names.filter((name) => args.text(name) !== undefined || args.list(name).length > 0);
+    if (given.length > 0) throw misuse(`${given.map((name) => `--${name}`).join(", ")}: ${why}`);
+  };
+  if (url !== undefined) {
+    refuse(Object.keys(CONFIG_OPTIONS), "not beside --url, which names a server that runs already");
+    return;
+  }
+  refuse(Object.keys(CREDENTIALS), "only beside --url");
+  refuse(SERVING, "only for `cognition serve`; a server that runs already is named with --url");
 }
 
 /** For a command that asks a server for something and ends. */
@@ -86,21 +90,6 @@ export async function withConnection(
   } finally {
     await connection.close();
   }
-}
-
-function flagsOf(args: Arguments): string {
-  const single = ["url", "workspace", "storage"].map((name) => ({ name, value: shown(args.text(name)) }));
-  const given = [...single, ...args.list("scope").map((value) => ({ name: "scope", value }))];
-  return given.map(({ name, value }) => (value === undefined ? "" : ` --${name} ${quoted(value)}`)).join("");
-}
-
-function shown(value: string | undefined): string | undefined {
-  return value !== undefined && /^[a-z0-9+]+:\/\//i.test(value) ? withoutPassword(value) : value;
-}
-
-/** As a shell takes it for one word. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** For this command alone: on loopback, on any free port, with no request log in between what the user reads. */

@@ -38,6 +38,8 @@ describe("the command line", () => {
       "--storage, --set: not beside --url",
     ],
     [["sessions", "--key", "cog_x"], "--key: only beside --url"],
+    [["chat", "--port", "8000", "--host", "a"], "--host, --port: only for `cognition serve`"],
+    [["log", "s", "--log-level", "debug"], "--log-level: only for `cognition serve`"],
     [["log", "s", "--token", "x", "--key", "y"], "--key, --token: only beside --url"],
     [["sessions", "--url", "http://ann:hunter2@127.0.0.1:1"], "baseUrl must not hold a user name or a password"],
     [["keys", "create", "x", "--any-scope", "--scope", "user=ann"], "give one of them"],
@@ -59,6 +61,7 @@ describe("the command line", () => {
     const { code, output } = await run(["rewind", "--help"]);
     expect(code).toBe(0);
     expect(output).toContain("--dry-run");
+    expect(output).not.toContain("--port");
   });
 });
 

@@ -79,6 +79,25 @@ describe("serve", () => {
     expect(seen().includes("cognition keys create")).toBe(settings.includes("auth.mode=api_key"));
   });
 
+  test("the command that it gives makes a key that is let in, wherever the storage is and with scoping on", async () => {
+    const settings = ["--set", "auth.mode=api_key", "--set", "scoping.enabled=true"];
+    const { url, until, seen } = await serve("--workspace", "its own", "--storage", "kept.db", ...settings);
+    await until(/Ctrl-C stops it/);
+    const [, command = ""] = /a key +cognition (.*)\n/.exec(seen()) ?? [];
+    expect(command).toBe("keys create <name> --scope user=<user> --workspace 'its own' --storage kept.db");
+    const args = ["keys", "create", "ann", "--scope", "user=ann", "--workspace", "its own", "--storage", "kept.db"];
+    const { output } = await runCli(args, { cwd: dir.path });
+    const { sessions } = await createClient({ baseUrl: url, apiKey: output.trim() }).listSessions();
+    expect(sessions).toEqual([]);
+  });
+
+  test("does not promise to keep what is in memory alone", async () => {
+    const { until, seen } = await serve("--storage", "memory");
+    await until(/Ctrl-C stops it/);
+    await until(/All of it is lost then/);
+    expect(seen()).not.toContain("Nothing is lost");
+  });
+
   test("Ctrl-C drains: what runs is kept, and the next server ends it", async () => {
     const first = await serve("--quiet");
     const client = createClient({ baseUrl: first.url });
@@ -170,6 +189,7 @@ describe("serve", () => {
     const port = new URL(url).port;
     const taken = await runCli(["serve", "--port", port], { cwd: dir.path });
     expect(taken).toMatchObject({ code: 2, errors: expect.stringContaining(port) });
+    expect(taken.errors).toMatch(/something listens there already.*COGNITION_PORT/);
     const exposed = await runCli(["serve", "--host", "0.0.0.0", "--port", "0"], { cwd: dir.path });
     expect(exposed).toMatchObject({ code: 2, errors: expect.stringContaining("COGNITION_AUTH_MODE") });
   });

@@ -100,13 +100,20 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   try {
     await promise;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new AppError("invalid_config", `Can't listen on ${host} port ${port}: ${reason}. Nothing was started.`, {
-      cause,
-    });
+    throw new AppError(
+      "invalid_config",
+      `Can't listen on ${host} port ${port}: ${whyNotHeard(cause)}. Nothing was started.`,
+      { cause },
+    );
   } finally {
     server.off("error", reject);
   }
+}
+
+function whyNotHeard(cause: unknown): string {
+  if (cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")
+    return "something listens there already, perhaps an earlier start of this; end that, or set another server.port (COGNITION_PORT)";
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 async function stop(server: Server, runtime: Runtime, drain_ms: number | undefined): Promise<void> {

@@ -23,7 +23,7 @@ export const command: Command = {
     // A database that does not answer may keep the start for long: the second signal does not wait for it.
     const opened = await Promise.race([openServer(context, config), stop.second]);
     if (!opened) return EXIT.interrupted;
-    if (!args.flag("quiet")) context.output.write(await greeting(opened, { config, isNew, env: context.env }));
+    if (!args.flag("quiet")) context.output.write(await greeting(opened, { config, isNew, env: context.env, args }));
     if (fd !== undefined) await tellReady(fd, opened);
     await stop.first;
     return closeKindly(opened, stop.second);

@@ -1,8 +1,10 @@
 import { isAppError, scopeHeader } from "@cognition/contract";
 import type { Config } from "@cognition/server/operator";
+import type { Arguments } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { OpenServer } from "../open-server.ts";
 import { VERSION } from "../version.ts";
+import { again } from "./again.ts";
 import { commandName } from "./command-name.ts";
 
 export interface GreetingOptions {
@@ -10,16 +12,18 @@ export interface GreetingOptions {
   /** The workspace was not there before: whoever misspelt its name should see it. */
   isNew: boolean;
   env: Context["env"];
+  args: Arguments;
 }
 
 /** What runs, where to go next, and what is missing before others use it. */
 export async function greeting(
   { url, storage, runtime }: OpenServer,
-  { config, isNew, env }: GreetingOptions,
+  { config, isNew, env, args }: GreetingOptions,
 ): Promise<string> {
   const { backend, capabilities } = runtime.sandboxes.describe();
   const answering = await answeringModel(runtime);
   const who = identityIn(config);
+  const createKey = `keys create <name>${scopeFlags(config.scoping)}`;
   const isolated = capabilities.isolation !== "none";
   const gaps = [
     ...(storage.startsWith("postgres") ? [] : ["PostgreSQL for more than one node (COGNITION_PERSISTENCE_URI)"]),
@@ -35,13 +39,13 @@ export async function greeting(
     `  model    ${answering.name}`,
     ...(config.server.page ? [`  chat     open ${url} in a browser`] : []),
     `  docs     ${url}/docs`,
-    ...(config.auth.mode === "api_key" ? [`  a key    ${commandName(env)} keys create <name>`] : []),
+    ...(config.auth.mode === "api_key" ? [`  a key    ${again(env, args, createKey)}`] : []),
     `  try      curl -X POST${who.headers} ${url}/sessions -d '{"title": "Hello"}'`,
     "           then, with the id that it gives:",
     `           curl -N -X POST${who.headers} ${url}/sessions/<id>/messages -d '{"content": "List the files in this directory."}'`,
     `  or       ${commandName(env)} chat --url ${url}${who.flags}`,
     ...(gaps.length > 0 ? [`  missing for production: ${gaps.join("; ")}`] : []),
-    "  Ctrl-C stops it. Nothing is lost: what runs goes on at the next start.",
+    `  Ctrl-C stops it. ${storage.startsWith("memory") ? "All of it is lost then" : "Nothing is lost: what runs goes on at the next start"}.`,
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -65,6 +69,11 @@ function identityIn({ auth, scoping }: Config): { readonly headers: string; read
   const keys = scoping.enabled ? scoping.keys : [];
   return {
     headers: keys.map((key) => ` -H '${scopeHeader(key)}: <${key}>'`).join(""),
-    flags: keys.map((key) => ` --scope ${key}=<${key}>`).join(""),
+    flags: scopeFlags(scoping),
   };
+}
+
+/** With scoping on, a key that is bound to no scope is refused everywhere. */
+function scopeFlags({ enabled, keys }: Config["scoping"]): string {
+  return enabled ? keys.map((key) => ` --scope ${key}=<${key}>`).join("") : "";
 }
