@@ -81,6 +81,19 @@ describe("chat through a pipe", () => {
     expect(await chat("hello\n", "--last", "--session", "x")).toMatchObject({ code: 2 });
   });
 
+  test("a path or a comment is a message; an order that there is not is a mistake", async () => {
+    const said = await chat("/etc/hosts: what is in it?\n");
+    expect(said).toMatchObject({ code: 0, errors: "", output: expect.stringContaining(`{"path":"/etc/hosts"}`) });
+    expect(await chat("// a comment\n")).toMatchObject({ code: 0, errors: "" });
+    const unknown = await chat("/quit\n");
+    expect(unknown).toMatchObject({ code: 2, errors: expect.stringMatching(/there is no \/quit here:\n {2}\/undo/) });
+    expect(await chat("/undo\n")).toMatchObject({
+      code: 0,
+      errors: expect.stringContaining("nothing to take back yet"),
+    });
+    expect(await chat("/help\n")).toMatchObject({ code: 0, errors: expect.stringMatching(/^ {2}\/undo/) });
+  });
+
   test("an unknown session or agent is told, with exit code 1 or 2", async () => {
     expect(await chat("", "--session", "nobody")).toMatchObject({ code: 1, errors: expect.stringContaining("nobody") });
     const agent = await chat("hello\n", "--agent", "nobody");
@@ -171,6 +184,26 @@ describe("chat in a terminal", () => {
     expect(await exited).toBe(0);
     const { sessions } = JSON.parse((await runCli(["sessions", "--json"], { cwd: dir.path })).output);
     expect(sessions).toMatchObject([{ title: "one two three", message_count: 2 }]);
+  });
+
+  test("what stood on the line at Ctrl-C is no part of the next message, pasted or typed; and Ctrl-D leaves then", async () => {
+    const { until, type, exited } = terminal();
+    await until(/> /);
+    type("\x1b[200~one\rtwo\x1b[201~");
+    await until(/two/);
+    type("\x03");
+    await until(/once more, or Ctrl-D, to leave[^>]*> /);
+    type("three\r");
+    await until(/offline model/);
+    await until(/> /);
+    type("four");
+    await until(/four/);
+    type("\x03");
+    await until(/to leave[^>]*> /);
+    type("\x04");
+    expect(await exited).toBe(0);
+    const { sessions } = JSON.parse((await runCli(["sessions", "--json"], { cwd: dir.path })).output);
+    expect(sessions).toMatchObject([{ title: "three", message_count: 2 }]);
   });
 
   test("a server that has gone is told and waited for, and keeps nobody", async () => {

@@ -1,5 +1,6 @@
 import type { Client, FollowOptions, RunStream } from "@cognition/client";
 import { type Interrupt, isAppError, type Session } from "@cognition/contract";
+import { misuse } from "../command.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { errorText } from "../terminal/error-text.ts";
 import { oneLine } from "../terminal/print.ts";
@@ -39,6 +40,9 @@ const HELP = `  /undo     takes back your last message and what came of it
   /session  shows this session's id
   /exit     leaves; the conversation is kept`;
 
+/** One word. A path, or code that begins with a comment, has more of a slash and is a message. */
+const ORDER = /^\/[a-z]*(\s|$)/i;
+
 /** Talks until the input ends or the user leaves. Gives the exit code. */
 export async function converse(parts: ConversationParts): Promise<number> {
   const { prompt, say } = parts;
@@ -60,7 +64,7 @@ export async function converse(parts: ConversationParts): Promise<number> {
     interrupts.forget();
     const content = line.trim();
     if (content !== "")
-      code = await attempt(state, () => (content.startsWith("/") ? obey(state, content) : send(state, content)));
+      code = await attempt(state, () => (ORDER.test(content) ? obey(state, content) : send(state, content)));
   }
   // A person has read what went wrong; a script has only the code.
   return prompt.interactive ? EXIT.ok : code;
@@ -159,10 +163,13 @@ async function answer(state: State, asked: readonly Interrupt[]): Promise<RunStr
 async function obey({ client, session, say, interrupts }: State, order: string): Promise<void> {
   if (order === "/exit") interrupts.leave();
   else if (order === "/session") say(`  ${session?.id ?? "none yet"}`);
-  else if (order === "/undo" && session) {
+  else if (order === "/help") say(HELP);
+  else if (order !== "/undo") throw misuse(`there is no ${oneLine(order, 40)} here:\n${HELP}`);
+  else if (!session) say("  (there is nothing to take back yet)");
+  else {
     await client.rewindSession(session.id, { last: "turn" });
     say("  (your last message and what came of it are taken back)");
-  } else say(HELP);
+  }
 }
 
 /** Gives the exit code. What the server refused is said, and the conversation goes on. */

@@ -3,6 +3,8 @@ import type { Context } from "../context.ts";
 export interface Pastes {
   /** What a line that was entered completes: itself, or all that was pasted before it. Undefined inside of a paste. */
   join(line: string): string | undefined;
+  /** Nothing of what was pasted before is part of the next line. */
+  forget(): void;
   stop(): void;
 }
 
@@ -29,6 +31,9 @@ export function watchPastes(input: Context["input"], output: Context["output"]):
       const whole = pasted.join("\n");
       pasted = [];
       return whole;
+    },
+    forget() {
+      pasted = [];
     },
     stop() {
       input.off("keypress", onKey);

@@ -35,14 +35,27 @@ export function openPrompt({ input, output, signals, env }: Context): Prompt {
   });
   lines.on("close", () => {
     ended = true;
+    if (interactive && wanted) output.write("\n"); // what follows begins on a line of its own
     take(undefined);
   });
   // A terminal that was closed can't be set back to how it was; that it is gone is told by the end of its input.
   lines.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EIO" || !interactive) throw error;
   });
-  lines.on("SIGINT", interrupt);
+  lines.on("SIGINT", () => {
+    dropLine();
+    interrupt();
+    if (wanted) lines.prompt();
+  });
   signals.on("SIGINT", interrupt);
+
+  /** As in a shell: what was typed so far is no part of what is sent next. */
+  function dropLine(): void {
+    pastes?.forget();
+    if (lines.line === "") return;
+    lines.write(null, { ctrl: true, name: "e" });
+    lines.write(null, { ctrl: true, name: "u" });
+  }
 
   function take(line: string | undefined): void {
     const give = wanted;
