@@ -108,3 +108,24 @@ test("a worker whose server is not there yet says that it waits for it", async (
   expect(await worker.exited, worker.seen()).toBe(0);
   expect(lines("results.jsonl")).toHaveLength(JOBS);
 });
+
+test("jobs that can't be read, and other jobs under the name of an earlier batch, are told with what to do", async () => {
+  const missing = startExample("batch-worker/batch-worker.ts", ["--jobs", at("none.txt")]);
+  running.push(missing);
+  expect(await missing.exited).toBe(2);
+  expect(missing.seen()).toMatch(/none\.txt'; --jobs names a file with a job on each line\n$/);
+
+  const served = await startServe(["--quiet"], { cwd: dir.path });
+  running.push(served);
+  const work = (job: string) => {
+    writeFileSync(at("jobs.txt"), job);
+    const files = ["--jobs", at("jobs.txt"), "--results", at(`${job}.jsonl`)];
+    const worker = startExample("batch-worker/batch-worker.ts", ["--server", served.url, ...files]);
+    running.push(worker);
+    return worker;
+  };
+  expect(await work("Say one").exited).toBe(0);
+  const other = work("Say two");
+  expect(await other.exited).toBe(1);
+  expect(other.seen()).toMatch(/\nThe batch "batch" had other jobs; give this one a --batch of its own\.\n$/);
+});

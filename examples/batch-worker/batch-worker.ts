@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createClient } from "@cognition/client";
+import { createClient, isAppError } from "@cognition/client";
 import { openResults, type Result } from "./results-file.ts";
 
 const { values } = parseArgs({
@@ -21,9 +21,32 @@ const { values } = parseArgs({
 /** A server that restarts is away for seconds; a batch can wait for it. */
 const PATIENCE = 20;
 const client = createClient({ baseUrl: values.server, retries: PATIENCE, maxReconnects: PATIENCE });
-const jobs = readFileSync(values.jobs, "utf8").split("\n");
+const jobs = readJobs(values.jobs);
 const results = openResults(values.results);
 const waiting = jobs.flatMap((text, job) => (text.trim() === "" || results.done.has(job) ? [] : [{ job, text }]));
+
+function readJobs(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch (error) {
+    return giveUp(`${error instanceof Error ? error.message : error}; --jobs names a file with a job on each line`, 2);
+  }
+}
+
+function giveUp(why: string, code: number): never {
+  console.error(why);
+  process.exit(code);
+}
+
+/** What the server said; a fault of this program needs its stack. */
+function tell(error: unknown): never {
+  if (!isAppError(error)) throw error;
+  const isOther = error.code === "idempotency_mismatch";
+  return giveUp(
+    isOther ? `The batch "${values.batch}" had other jobs; give this one a --batch of its own.` : error.message,
+    1,
+  );
+}
 
 async function work(job: number, text: string): Promise<Result> {
   const key = `${values.batch}-${job}`;
@@ -57,5 +80,5 @@ await createClient({ baseUrl: values.server, retries: 0 })
   .catch(({ message }: Error) => {
     console.log(`${message}; waiting for it`);
   });
-await Promise.all(Array.from({ length: Number(values["at-once"]) }, workOff));
+await Promise.all(Array.from({ length: Number(values["at-once"]) }, workOff)).catch(tell);
 console.log("all done");
