@@ -58,7 +58,9 @@ export function openConversation(parts: ConversationParts): Conversation {
     state.working.clear();
     tellWork(state);
     attend(state).catch((error: unknown) => {
-      if (!signal.aborted) parts.onError(error);
+      if (signal.aborted) return;
+      parts.say(""); // nothing of it is followed any more
+      parts.onError(error);
     });
   };
   wake();

@@ -15,8 +15,13 @@ function say(words: string): void {
   byId("p", "state").textContent = words;
 }
 
+/** Apart from what is going on, which is told over and over: it stays until something else is asked for. */
+function sayFault(words: string): void {
+  byId("p", "fault").textContent = words;
+}
+
 function onError(error: unknown): void {
-  say(askIdentity(error, () => void start()) ? "" : errorText(error));
+  sayFault(askIdentity(error, () => void start()) ? "" : errorText(error));
 }
 
 /** What was taken back stands where it was written, if nothing else does. */
@@ -35,6 +40,7 @@ function listSessions(): void {
 /** The session's id is in the address: a reload, or the page on another device, shows the same conversation. */
 function open(): void {
   conversation?.close();
+  sayFault("");
   say(""); // what was told of that one
   const session_id = location.hash.slice(1).replace(/^new$/, "");
   const parts = { client, session_id, say, onError, onChange: listSessions, onTakenBack: writeAgain };
@@ -55,6 +61,7 @@ async function showAgents(): Promise<void> {
 
 async function start(): Promise<void> {
   client = openClient();
+  sayFault("");
   say("connecting …");
   try {
     await Promise.all([showSessions(client), showAgents()]);
@@ -62,6 +69,7 @@ async function start(): Promise<void> {
     open();
     text.focus();
   } catch (error) {
+    say("");
     onError(error);
   }
 }
@@ -85,11 +93,13 @@ byId("form", "composer").onsubmit = async (submitted) => {
   const message = text.value.trim();
   if (message === "" || text.readOnly) return;
   text.value = "";
+  sayFault("");
   try {
     if (!conversation) await begin(oneLine(message, TITLE));
     goToEnd();
     await conversation?.send(message);
   } catch (error) {
+    if (!conversation) say("");
     text.value += text.value === "" ? message : `\n${message}`; // nothing of what somebody wrote is lost
     onError(error);
   }
@@ -115,6 +125,9 @@ addEventListener("keydown", ({ key }) => {
   if (key === "Escape") showMenu(false);
 });
 
+addEventListener("click", ({ target }) => {
+  if (target instanceof Element && target.closest("button")) sayFault("");
+});
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
 addEventListener("hashchange", open);
 addEventListener("focus", listSessions);

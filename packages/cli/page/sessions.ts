@@ -4,21 +4,33 @@ import { byId, element } from "./element.ts";
 import { oneLine, textOf } from "./words.ts";
 
 const PAGE = 50;
+const LONGEST_PAGE = 500; // that the server gives at once
 const TITLE = 60;
 /** First words of sessions without a title, by their id. */
 const firstWords = new Map<string, string>();
 
-/** Fills the list, newest first. */
+/** Fills the list, newest first, as far as it was shown. */
 export async function showSessions(client: Client, cursor?: string): Promise<void> {
-  const { sessions, next_cursor } = await client.listSessions({ limit: PAGE, ...(cursor && { cursor }) });
-  const items = sessions.map((session) => item(client, session));
   const list = byId("ul", "list");
-  if (cursor === undefined) list.replaceChildren(...items);
+  const limit = cursor === undefined ? Math.min(Math.max(list.children.length, PAGE), LONGEST_PAGE) : PAGE;
+  const { sessions, next_cursor } = await client.listSessions({ limit, ...(cursor && { cursor }) });
+  const items = sessions.map((session) => item(client, session, list));
+  if (cursor === undefined) replaceItems(list, items);
   else list.append(...items);
   const more = byId("button", "more");
   more.hidden = next_cursor === undefined;
   more.onclick = () => void showSessions(client, next_cursor);
   markCurrent();
+}
+
+/** One that stays is not even moved: somebody may stand on it with the keyboard, or have its button down. */
+function replaceItems(list: HTMLElement, items: readonly HTMLElement[]): void {
+  const kept = new Set<Element>(items);
+  for (const each of [...list.children]) if (!kept.has(each)) each.remove();
+  items.forEach((each, at) => {
+    const there = list.children[at] ?? null;
+    if (there !== each) list.insertBefore(each, there);
+  });
 }
 
 /** The one whose id is in the address. */
@@ -33,12 +45,21 @@ export function markCurrent(): void {
   document.title = title;
 }
 
-function item(client: Client, session: Session): HTMLElement {
-  const title = element("span", {}, oneLine(session.title ?? firstWords.get(session.id) ?? "", TITLE) || "Untitled");
-  const link = element("a", { href: `#${session.id}` }, title);
+/** What the list has of it already, as it is now. */
+function item(client: Client, session: Session, list: HTMLElement): HTMLElement {
+  const href = `#${session.id}`;
+  const made = list.querySelector(`a[href="${href}"]`)?.parentElement ?? newItem(href);
+  const link = made.firstElementChild as HTMLElement;
+  const title = link.firstElementChild as HTMLElement;
+  title.textContent = oneLine(session.title ?? firstWords.get(session.id) ?? "", TITLE) || "Untitled";
   if (session.title === null && session.message_count > 0) void nameByFirstWords(client, session.id, title);
-  for (const what of marksOf(session)) link.append(element("small", {}, what));
-  return element("li", {}, link);
+  for (const mark of link.querySelectorAll("small")) mark.remove();
+  link.append(...marksOf(session).map((what) => element("small", {}, what)));
+  return made;
+}
+
+function newItem(href: string): HTMLElement {
+  return element("li", {}, element("a", { href, dir: "auto" }, element("span")));
 }
 
 function marksOf({ parent, status, active_run_id }: Session): string[] {

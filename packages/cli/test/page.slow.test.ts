@@ -584,9 +584,62 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
   test("a conversation that is not there is said", async () => {
     await serve();
     await page.goto(`${served.url}/#${crypto.randomUUID()}`);
-    await state(/^session_not_found: /);
+    await eventually("#fault").toMatch(/^session_not_found: /);
     await page.click("#new");
-    await state(""); // it was of the other one
+    await eventually("#fault").toBe(""); // it was of the other one
+  });
+
+  test("why a message was refused stays until the next one, also where it was to begin a conversation", async () => {
+    await serve({ COGNITION_SERVER_BODY_LIMIT: "1024" });
+    await begin();
+    await send("long ".repeat(300));
+    await expect.poll(() => page.inputValue("#text"), WITHIN).toMatch(/^long /);
+    // The conversation that was made for it is attended by now.
+    await page.waitForSelector("#list a[aria-current]");
+    await eventually("#fault").toMatch(/^content_too_large: /);
+    await send("Say hello");
+    await answered();
+    expect(await texts("#fault")).toEqual([""]);
+  });
+
+  test("whoever stands in the list, or has the button down on it, loses neither when it is asked for again", async () => {
+    await serve();
+    const client = createClient({ baseUrl: served.url });
+    for (const title of ["first", "second", "third"]) await client.createSession({ title });
+    await begin();
+    const listed = () => page.waitForResponse((response) => new URL(response.url()).pathname === "/sessions");
+    const again = async () => {
+      const asked = listed();
+      await page.evaluate('dispatchEvent(new Event("focus"))');
+      await asked;
+    };
+    const { id } = await client.createSession({ title: "meanwhile" });
+    await page.focus("#list a:has-text('second')");
+    await again();
+    await page.waitForSelector(`#list a[href="#${id}"]`);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("second");
+    await page.hover("#list a:has-text('first')");
+    await page.mouse.down();
+    await client.deleteSession(id);
+    await again();
+    await page.waitForSelector(`#list a[href="#${id}"]`, { state: "detached" });
+    await page.hover("#list a:has-text('first')");
+    await page.mouse.up();
+    await eventually("#title").toBe("first");
+  });
+
+  test("what is written from right to left is shown so", async () => {
+    await serve();
+    await begin();
+    await send("שלום!");
+    await answered();
+    const left = (at: number) => `((range) => {
+      range.setStart(document.querySelector("#log .user").firstChild, ${at});
+      range.setEnd(range.startContainer, ${at + 1});
+      return range.getBoundingClientRect().left;
+    })(new Range())`;
+    expect(await page.evaluate(left(4))).toBeLessThan(Number(await page.evaluate(left(3))));
+    expect(await page.evaluate("getComputedStyle(document.querySelector('#list a')).direction")).toBe("rtl");
   });
 
   test.each(["light", "dark"] as const)("fits on a phone and a desk, %s", async (colorScheme) => {
