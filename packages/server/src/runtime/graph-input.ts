@@ -34,7 +34,8 @@ export function graphInput(
 function resumption(answers: Readonly<Record<string, Decision>>, questions: readonly OpenQuestion[]): Command | null {
   const resume = questions.flatMap(({ id, interrupt_id, value }) => {
     const decision = answers[id];
-    return decision ? [[interrupt_id, isApprovalRequest(value) ? decision : answerOf(decision)]] : [];
+    if (!decision || interrupt_id === undefined) return [];
+    return [[interrupt_id, isApprovalRequest(value) ? decision : answerOf(decision)]];
   });
   return resume.length > 0 ? new Command({ resume: Object.fromEntries(resume) }) : null;
 }

@@ -36,11 +36,18 @@ function interruptsOf(
   custom: CustomGraph | undefined,
   { questions }: Asked,
 ): Interrupt[] {
-  const asked = questions.map(({ id, value }) => toInterrupt(id, jsonCopy(value, "What the graph asks")));
+  const asked = questions.map(({ id, interrupt_id, value }): Interrupt => {
+    const told = jsonCopy(value, "What the graph asks");
+    return interrupt_id === undefined ? breakpoint(id, told) : toInterrupt(id, told);
+  });
   if (asked.length > 0 || next.length === 0 || !custom) return asked;
-  // Compiled with interruptBefore or interruptAfter: it asks for nothing but to be let on.
-  const id = `breakpoint-${config?.configurable?.checkpoint_id ?? ""}`;
-  return [{ id, value: { next: [...next] }, allowed_decisions: ["approve"] }];
+  // Compiled with interruptBefore or interruptAfter.
+  return [breakpoint(`breakpoint-${config?.configurable?.checkpoint_id ?? ""}`, { next: [...next] })];
+}
+
+/** It asks for nothing but to be let on. */
+function breakpoint(id: string, value: unknown): Interrupt {
+  return { id, value, allowed_decisions: ["approve"] };
 }
 
 /** Its messages are the conversation; the rest is what the graph came to, or what an agent of LangChain's calls so. */

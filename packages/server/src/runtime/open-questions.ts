@@ -5,7 +5,8 @@ import type { GraphState } from "./run-graph.ts";
 export interface OpenQuestion {
   /** No other question of the run has it. LangGraph's own is the task's: all that it asks, one after another, have the same. */
   readonly id: string;
-  readonly interrupt_id: string;
+  /** Undefined where a node has thrown LangGraph's `NodeInterrupt`: it waits to be run again, and hears no answer. */
+  readonly interrupt_id: string | undefined;
   readonly value: unknown;
 }
 
@@ -39,8 +40,13 @@ export async function openQuestions(
   const answered = await answersGiven(saver, thread_id, state, writes);
   const questions = asking
     .filter(({ id = "" }) => !over.has(id))
-    .flatMap(({ interrupts = [] }) => interrupts)
-    .map(({ id = "", value }) => ({ id: nameOf(id, answered.get(id) ?? 0), interrupt_id: id, value }));
+    .flatMap(({ id: task_id = "", interrupts = [] }) =>
+      interrupts.map(({ id, value }, at) => ({
+        id: id ? nameOf(id, answered.get(id) ?? 0) : `breakpoint-${task_id}-${at + 1}`,
+        interrupt_id: id || undefined,
+        value,
+      })),
+    );
   return { questions, finished_beside: over.size > 0 };
 }
 

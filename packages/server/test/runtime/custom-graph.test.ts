@@ -9,6 +9,7 @@ import {
   type LangGraphRunnableConfig,
   MemorySaver,
   MessagesAnnotation,
+  NodeInterrupt,
   START,
   StateGraph,
 } from "@langchain/langgraph";
@@ -146,6 +147,37 @@ describe("a user's own graph", () => {
     expect(interruptsIn(asked)).toMatchObject([{ value: { next: ["work"] }, allowed_decisions: ["approve"] }]);
     expect(dataOf(await answer(started, asked, { type: "approve" }), "done")).toMatchObject([
       { assistant_data: { content: "done" } },
+    ]);
+  });
+
+  it("whose nodes stop it by throwing, several at once, runs them again when it is let", async () => {
+    const Looks = Annotation.Root({ looks: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
+    const begun = new Map<string, number>();
+    const look = (name: string) => () => {
+      const times = (begun.get(name) ?? 0) + 1;
+      begun.set(name, times);
+      if (times <= 2) throw new NodeInterrupt(`${name} ${times}`);
+      return { looks: [name] };
+    };
+    const graph = new StateGraph(Looks)
+      .addNode("left", look("left"))
+      .addNode("right", look("right"))
+      .addEdge(START, "left")
+      .addEdge(START, "right")
+      .compile();
+    const started = await startGraph(graph);
+    let asked = await say(started, "go", { input: { looks: [] } });
+    for (const time of [1, 2]) {
+      const questions = interruptsIn(asked);
+      expect(questions).toMatchObject([
+        { value: `left ${time}`, allowed_decisions: ["approve"] },
+        { value: `right ${time}`, allowed_decisions: ["approve"] },
+      ]);
+      expect(new Set(questions.map(({ id }) => id)).size).toBe(2);
+      asked = await answer(started, asked, { type: "approve" });
+    }
+    expect(dataOf(asked, "done")).toMatchObject([
+      { status: "succeeded", structured_response: { looks: ["left", "right"] } },
     ]);
   });
 
