@@ -1,4 +1,4 @@
-import type { BaseMessageChunk } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type BaseMessageChunk } from "@langchain/core/messages";
 import { ChatOpenAICompletions } from "@langchain/openai";
 
 /**
@@ -7,6 +7,12 @@ import { ChatOpenAICompletions } from "@langchain/openai";
  * do thoughts: `reasoning_content` of some (DeepSeek, older vLLM), which it knows, `reasoning` of others (Ollama, OpenRouter, vLLM).
  */
 export class OpenAIAnswers extends ChatOpenAICompletions {
+  override _streamResponseChunks(
+    ...[messages, ...rest]: Parameters<ChatOpenAICompletions["_streamResponseChunks"]>
+  ): ReturnType<ChatOpenAICompletions["_streamResponseChunks"]> {
+    return super._streamResponseChunks(messages.map(ofThisProtocol), ...rest);
+  }
+
   protected override _convertCompletionsDeltaToBaseMessageChunk(
     ...[delta, rawResponse]: Parameters<ChatOpenAICompletions["_convertCompletionsDeltaToBaseMessageChunk"]>
   ): BaseMessageChunk {
@@ -15,6 +21,13 @@ export class OpenAIAnswers extends ChatOpenAICompletions {
     const answer = { ...delta, content, reasoning_content, role: "assistant" as const };
     return super._convertCompletionsDeltaToBaseMessageChunk(answer, rawResponse);
   }
+}
+
+/** The blocks of the Responses API have fields that this one refuses, and of one that only thought and called it is left a list of none. */
+function ofThisProtocol(message: BaseMessage): BaseMessage {
+  if (!AIMessage.isInstance(message) || !("output" in message.response_metadata)) return message;
+  const { text: content, tool_calls = [] } = message;
+  return new AIMessage({ content, tool_calls });
 }
 
 function isThought(value: unknown): boolean {
