@@ -2,6 +2,7 @@ import { AppError, type JsonObject } from "@cognition/contract";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { messageOf } from "../file/error-text.ts";
 import { checkWithin } from "./check-within.ts";
+import { mapSchemas } from "./map-schemas.ts";
 import { modelSchema } from "./model-schema.ts";
 
 /** The reason why a value does not fit, or undefined if it does. */
@@ -30,8 +31,15 @@ let metaSchema: SchemaCheck | undefined;
 // A validator of its own for each schema: a shared one answers with the first schema that had the same `$id`, and keeps
 // every schema it ever saw.
 function compile(schema: JsonObject): SchemaCheck {
-  const validate = new AjvJsonSchemaValidator().getValidator(schema);
+  const validate = new AjvJsonSchemaValidator().getValidator(mapSchemas(schema, withPlaces));
   return (value) => validate(value).errorMessage;
+}
+
+/** What stands at each place of an array, as the validator's version of JSON Schema says it. Newer ones have `items` for what follows. */
+function withPlaces(schema: JsonObject): JsonObject {
+  const { prefixItems, items, ...rest } = schema;
+  if (!Array.isArray(prefixItems)) return schema;
+  return { ...rest, items: prefixItems, ...(items !== undefined && { additionalItems: items }) };
 }
 
 function bounded(check: SchemaCheck, schema: JsonObject): SchemaCheck {

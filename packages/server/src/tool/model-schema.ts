@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "@cognition/contract";
+import { mapSchemas } from "./map-schemas.ts";
 
 /** Providers refuse these at the top of a tool's schema, and with the one tool every request that it is part of. */
 const REFUSED = ["allOf", "anyOf", "oneOf", "not", "enum"];
@@ -11,27 +12,21 @@ const MAX_DEPTH = 8;
  * looked at before the tool runs.
  */
 export function modelSchema(schema: JsonObject): JsonObject {
-  return withItems(isTaken(schema) ? schema : fold(schema, schema, 0)) as JsonObject;
+  return mapSchemas(isTaken(schema) ? schema : fold(schema, schema, 0), withItems);
 }
 
-/** Keywords below which other schemas stand: alone or in a list, or each under a name. */
-const HOLDS_SCHEMAS = ["items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"];
-const HOLDS_NAMED = ["properties", "patternProperties", "$defs", "definitions"];
-
-/** OpenAI refuses an array of which nothing is said what it holds. */
-function withItems(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withItems);
-  if (!isJsonObject(schema)) return schema;
-  const entries = Object.entries(schema).map(([keyword, value]) => {
-    if (HOLDS_SCHEMAS.includes(keyword)) return [keyword, withItems(value)];
-    return [keyword, HOLDS_NAMED.includes(keyword) && isJsonObject(value) ? eachNamed(value) : value];
-  });
-  const isArray = [schema["type"]].flat().includes("array");
-  return Object.fromEntries(isArray && !("items" in schema) ? [...entries, ["items", {}]] : entries);
-}
-
-function eachNamed(schemas: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withItems(schema)]));
+/**
+ * OpenAI refuses an array of which nothing is said what it holds, and Anthropic one that lists what stands at each place as older
+ * versions of JSON Schema do.
+ */
+function withItems(schema: JsonObject): JsonObject {
+  if (![schema["type"]].flat().includes("array")) return schema;
+  const { items, additionalItems, prefixItems, ...rest } = schema;
+  const [places, others] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items];
+  const array = { ...rest, items: isJsonObject(others) ? others : {} };
+  if (!Array.isArray(places) || places.length === 0) return array;
+  const most = others === false && !("maxItems" in rest) ? { maxItems: places.length } : {};
+  return { ...array, prefixItems: places, ...most };
 }
 
 function isTaken(schema: JsonObject): boolean {

@@ -152,6 +152,26 @@ const unions: [string, ToolDefinition["schema"], object][] = [
     },
   ],
   [
+    "arrays of which each place is another thing",
+    {
+      type: "object",
+      properties: {
+        older: { type: "array", items: [file, { type: "array" }], additionalItems: false },
+        newer: { type: "array", prefixItems: [file], items: false },
+        open: { type: "array", items: [file], additionalItems: file },
+        bare: { type: "array", items: true },
+      },
+    },
+    {
+      properties: {
+        older: { type: "array", prefixItems: [file, { type: "array", items: {} }], items: {}, maxItems: 2 },
+        newer: { type: "array", prefixItems: [file], items: {}, maxItems: 1 },
+        open: { type: "array", prefixItems: [file], items: file },
+        bare: { type: "array", items: {} },
+      },
+    },
+  ],
+  [
     "alternatives at its top",
     { type: "object", properties: { route, file }, anyOf: [{ required: ["route"] }, { required: ["file"] }] },
     { type: "object", properties: { route, file } },

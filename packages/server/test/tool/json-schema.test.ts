@@ -19,6 +19,17 @@ it("says what does not fit, by a pattern too", () => {
   expect(check({ city: "bonn" })).toContain("must match pattern");
 });
 
+it.each([
+  ["of zod and of newer servers", { prefixItems: [{ type: "string" }, { type: "number" }], items: false }],
+  ["of older servers", { items: [{ type: "string" }, { type: "number" }], additionalItems: false }],
+])("what stands at each place of an array, in the words %s", (_, words) => {
+  const check = listOf({ items: { type: "array", minItems: 2, ...words } });
+  expect(check({ list: [["Bonn", 50.7]] })).toBeUndefined();
+  expect(check({ list: [[50.7, "Bonn"]] })).toContain("must be string");
+  expect(check({ list: [["Bonn"]] })).toContain("fewer than 2");
+  expect(check({ list: [["Bonn", 50.7, 7.1]] })).toContain("more than 2");
+});
+
 it("checks also a schema that asks for a promise", () => {
   const check = compileJsonSchema({ $async: true, type: "object", required: ["city"] });
   expect(check({})).toContain("must have required property");
