@@ -11,6 +11,7 @@ import {
 } from "@cognition/contract";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BreakerSettings } from "../breaker/circuit-breaker.ts";
+import { patientFetch } from "../outgoing/patient-fetch.ts";
 import { builtinProviders, type OfflineMode } from "./builtin-providers.ts";
 import type { CallDependencies } from "./call-sources.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -80,7 +81,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
   const dependencies: ModelDependencies = {
     keys,
     clock,
-    fetch: options.fetch ?? fetch,
+    fetch: options.fetch ?? patientFetch,
     random: options.random ?? Math.random,
     retry: options.retry,
     timeouts: options.timeouts,

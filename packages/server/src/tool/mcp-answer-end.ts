@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
+import { patientFetch } from "../outgoing/patient-fetch.ts";
 
 /** What has come by then has been read. */
 const READ_MS = 100;
@@ -42,10 +43,12 @@ export async function untilAnswerEnds<T>(ask: (watch: AnswerWatch) => Promise<T>
 }
 
 export const watchedFetch: FetchLike = async (url, init) => {
-  const response = await fetch(url, init);
+  // The stream that notices come in may be silent for ever, and is opened anew from time to time.
+  if (init?.method !== "POST") return fetch(url, init);
+  const response = await patientFetch(url, init);
   const onEnd = asking.getStore();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-  if (!onEnd || !response.body || !isStream || init?.method !== "POST") return response;
+  if (!onEnd || !response.body || !isStream) return response;
   return new Response(ReadableStream.from(telling(response.body, onEnd)), response);
 };
 
