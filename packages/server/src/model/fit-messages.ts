@@ -143,5 +143,5 @@ function inSomeWord(text: string): string {
 function inWords(block: ContentBlock, place: "message" | "result"): string {
   if (block.type === "text") return inSomeWord(String(block["text"] ?? ""));
   const kind = typeof block["mimeType"] === "string" ? ` of ${block["mimeType"]}` : "";
-  return `[${GIVEN[place]} block of the type ${block.type}${kind} ${HERE[place]}, which this model's provider does not take.]`;
+  return `[${GIVEN[place]} block of the type ${block.type}${kind} ${HERE[place]}, which is damaged, or which this model's provider does not take.]`;
 }

@@ -15,6 +15,19 @@ export interface Media {
 /** The pictures that every provider takes which takes any. */
 export const COMMON_IMAGES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
+/** What is called a picture or a PDF and is none: a page of an error, saved under the name of what should have come. */
+export const NO_SUCH = "application/octet-stream";
+
+/** How those begin that providers look into. */
+const BEGINNINGS: readonly (readonly [mime: string, begins: RegExp])[] = [
+  ["image/png", /^\x89PNG\r\n/],
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF.{4}WEBP/s],
+  ["application/pdf", /^.{0,1019}%PDF-/s],
+];
+const BEGINNING_BYTES = 1_024;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const KINDS: Readonly<Record<string, Media["kind"]>> = {
@@ -42,7 +55,20 @@ export function readMedia(block: ContentBlock): Media | undefined {
     (audioFormat && `audio/${audioFormat}`);
   const name = nameOf({ ...block, ...fields });
   const place = placeOf(fields, mime);
-  return place && { kind, ...place, ...(name !== undefined && { name }) };
+  const type = place && typeOf({ kind, ...place });
+  return place && { kind, ...place, mime: type, ...(name !== undefined && { name }) };
+}
+
+/**
+ * Of what type it is, by how it begins. A picture of another type than it is said to be providers refuse, as they do what is
+ * none at all, and with it every later request of the thread.
+ */
+function typeOf({ kind, mime, data }: Media): string | undefined {
+  if (data === undefined || kind === "audio" || mime?.startsWith("text/")) return mime;
+  const beginning = Buffer.from(data.slice(0, BEGINNING_BYTES * 2), "base64").toString("latin1");
+  const [type] = BEGINNINGS.find(([, begins]) => begins.test(beginning)) ?? [];
+  const isKnown = mime === undefined || BEGINNINGS.some(([known]) => known === mime);
+  return type ?? (isKnown ? NO_SUCH : mime);
 }
 
 /** What a file of text says; undefined where it is another file, or says nothing. */

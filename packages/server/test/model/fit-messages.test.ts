@@ -213,6 +213,39 @@ describe("what a user sends is in the form of the provider that is called", () =
     ]);
   });
 
+  test("a picture is of the type that its bytes are of, whatever it is called", async () => {
+    const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0]).toString("base64");
+    const url = `data:image/png;base64,${jpeg}`;
+    const called = [
+      { type: "image", mimeType: "image/png", data: jpeg },
+      { type: "image", mimeType: "image/jpg", data: jpeg },
+      { type: "image_url", image_url: { url, detail: "low" } },
+    ];
+    const image_url = { url: `data:image/jpeg;base64,${jpeg}` };
+    expect(await sent(OPENAI, called)).toEqual([
+      { type: "image_url", image_url },
+      { type: "image_url", image_url },
+      { type: "image_url", image_url: { ...image_url, detail: "low" } },
+    ]);
+    const source = { type: "base64", media_type: "image/jpeg", data: jpeg };
+    expect(await sent(ANTHROPIC, called)).toEqual(called.map(() => ({ type: "image", source })));
+  });
+
+  test.each(PROTOCOLS)(
+    "a page of an error under a picture's or a PDF's name is told in words to $kind",
+    async (protocol) => {
+      const data = Buffer.from("<html>404 Not Found</html>").toString("base64");
+      const broken = [
+        { type: "image", mimeType: "image/png", data },
+        { type: "image_url", image_url: { url: `data:image/webp;base64,${data}` } },
+        { type: "file", mimeType: "application/pdf", data },
+        { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${data}` } },
+      ];
+      const words = { type: "text", text: expect.stringContaining("damaged") };
+      expect(await sent(protocol, broken)).toEqual(broken.map(() => words));
+    },
+  );
+
   test.each(PROTOCOLS)("what $kind does not take is told in words", async (protocol) => {
     const odd = [
       { type: "image", mimeType: "image/svg+xml", data: "PHN2Zz4=" },

@@ -10,7 +10,8 @@ import type { ProviderKind } from "../../src/model/provider-kind.ts";
 describe("what users and tools give is sent in a form that the package takes, and else in words", () => {
   const data = "iVBORw0KGgo=";
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
-  const pdf = { type: "input_file", filename: "my report.pdf", file_data: `data:application/pdf;base64,${data}` };
+  const page = "JVBERi0xLjQ=";
+  const pdf = { type: "input_file", filename: "my report.pdf", file_data: `data:application/pdf;base64,${page}` };
   const text = { type: "file", mimeType: "text/plain", data: Buffer.from("Grüße").toString("base64") };
   const sound = { type: "input_audio", input_audio: { format: "wav", data } };
   const address = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
@@ -38,8 +39,8 @@ describe("what users and tools give is sent in a form that the package takes, an
   test("to Google", () => {
     const own = { type: "media", mimeType: "video/mp4", fileUri: "https://generativelanguage.googleapis.com/f/1" };
     const { said: human, result } = sent(googleKind, [image, pdf, text, sound, address, own]);
-    const media = (mimeType: string) => ({ type: "media", mimeType, data });
-    expect(human).toEqual([media("image/png"), media("application/pdf"), said, media("audio/wav"), inWords, own]);
+    const media = (mimeType: string, given = data) => ({ type: "media", mimeType, data: given });
+    expect(human).toEqual([media("image/png"), media("application/pdf", page), said, media("audio/wav"), inWords, own]);
     expect(result).toEqual([inWords, inWords, inWords, inWords, inWords, inWords]);
   });
 
@@ -49,7 +50,7 @@ describe("what users and tools give is sent in a form that the package takes, an
     const form = { source_type: "base64", data };
     const all = [
       { type: "image", ...form, mime_type: "image/png" },
-      { type: "file", ...form, mime_type: "application/pdf", metadata: { name: "my report pdf" } },
+      { type: "file", ...form, data: page, mime_type: "application/pdf", metadata: { name: "my report pdf" } },
       ...[said, inWords, inWords, own],
     ];
     expect(human).toEqual(all);

@@ -233,7 +233,7 @@ it("of an error that is longer than any model reads, the beginning is told", asy
 });
 
 it("a picture that is too large for providers is left out, and the model told so", async () => {
-  const picture = (size: number) => ({ type: "image", mimeType: "image/png", data: "A".repeat(size) });
+  const picture = (size: number) => ({ type: "image", mimeType: "image/png", data: "iVBORw0KGgoA".padEnd(size, "A") });
   const started = await startWith(() => [picture(4), picture(MAX_OUTPUT_BYTES + 4)]);
   const [result] = dataOf(await say(started, "Go"), "tool_result");
   expect(result).toMatchObject({

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "@cognition/contract";
 import { type FitBlock, isTextBlock } from "../fit-messages.ts";
-import { COMMON_IMAGES, type Media, readMedia, textIn } from "../media.ts";
+import { COMMON_IMAGES, type Media, NO_SUCH, readMedia, textIn } from "../media.ts";
 
 const PDF = "application/pdf";
 const SOUNDS: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export const fitOpenAIBlock: FitBlock = (block, place) => {
 /** As above for what all servers of the protocol know; each may take more, and pictures in a tool's result. */
 export const fitCompatibleBlock: FitBlock = (block, place) => {
   if (isTextBlock(block)) return block;
-  if (place === "result") return block.type === "image_url" ? block : undefined;
+  if (place === "result") return block.type === "image_url" ? fitMedia(block) : undefined;
   return block.type === "text" ? undefined : (fitMedia(block) ?? (readMedia(block) ? undefined : block));
 };
 
@@ -32,24 +32,19 @@ function plainText(block: ContentBlock): ContentBlock {
 function fitMedia(block: ContentBlock): ContentBlock | undefined {
   const media = readMedia(block);
   if (!media) return undefined;
-  if (media.kind === "image") return block.type === "image_url" && isImage(media) ? asObject(block) : imageOf(media);
+  if (media.kind === "image") return imageOf(media, block);
   if (media.kind === "audio") return soundOf(media);
   return fileOf(media, "file" in block);
 }
 
-function isImage({ mime, data, url }: Media): boolean {
-  return url !== undefined || (data !== undefined && COMMON_IMAGES.has(mime ?? ""));
-}
-
-/** Some give the address where the protocol has an object with it. */
-function asObject(block: ContentBlock): ContentBlock {
-  return typeof block["image_url"] === "string" ? { ...block, image_url: { url: block["image_url"] } } : block;
-}
-
-function imageOf({ mime = "image/jpeg", data, url }: Media): ContentBlock | undefined {
-  if (url !== undefined) return { type: "image_url", image_url: { url } };
-  if (data === undefined || !COMMON_IMAGES.has(mime)) return undefined;
-  return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` } };
+function imageOf(
+  { mime = "image/jpeg", data, url }: Media,
+  { type, image_url }: ContentBlock,
+): ContentBlock | undefined {
+  if (url === undefined && (data === undefined || !COMMON_IMAGES.has(mime))) return undefined;
+  // With what else its own form has. Some give the address where the protocol has an object with it.
+  const own = type === "image_url" && typeof image_url === "object" ? image_url : {};
+  return { type: "image_url", image_url: { ...own, url: url ?? `data:${mime};base64,${data}` } };
 }
 
 function soundOf({ mime = "", data }: Media): ContentBlock | undefined {
@@ -63,7 +58,7 @@ function fileOf(media: Media, own: boolean): ContentBlock | undefined {
   if (file_id !== undefined) return { type: "file", source_type: "id", id: file_id };
   const text = own ? undefined : textIn(media);
   if (text !== undefined) return { type: "text", text };
-  if (data === undefined || (mime !== PDF && !own)) return undefined;
+  if (data === undefined || mime === NO_SUCH || (mime !== PDF && !own)) return undefined;
   const metadata = { filename: name ?? "file.pdf" };
   return { type: "file", source_type: "base64", mime_type: mime, data, metadata };
 }
