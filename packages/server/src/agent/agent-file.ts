@@ -49,5 +49,10 @@ function toAgentFile(
   const name = agent.name ?? basename(file.path, extname(file.path));
   const checked = AgentName.safeParse(name);
   if (!checked.success) throw yamlError(file.label, 1, `"${name}" can't be an agent's name; give it one with "name:"`);
+  // A list of which every line was commented out, mostly: it must not become every tool there is.
+  if (source.value["tools"] === null) {
+    const message = "tools has no value: list what it has ([] is none), or leave tools out for every one";
+    throw yamlError(file.label, source.lineOf(["tools"]), message);
+  }
   return { source, definition: { ...agent, name, source: "file" } };
 }

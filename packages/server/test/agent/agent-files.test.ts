@@ -101,6 +101,7 @@ Not the front matter.
     ],
     ["a prompt in two places", "x.md", "---\nsystem_prompt: x\n---\nYou.", 2, '"system_prompt"'],
     ["a wrong type", "x.md", "---\nmode: all\ntools: ls\n---\nYou.", 3, "tools"],
+    ["tools of which none is left", "x.md", "---\nmode: all\ntools:\n#  - ls\n---\nYou.", 3, "tools has no value"],
     ["a wrong value", "x.md", "---\ndescription: x\nmode: sub\n---\nYou.", 3, "mode"],
     ["a wrong number", "x.md", "---\nconfig:\n  max_tokens: 10\n  temperature: 9\n---\nYou.", 4, "temperature"],
     ["a wrong decision", "x.md", "---\ninterrupt_on:\n  ls: true\n  grep: maybe\n---\nYou.", 4, "interrupt_on.grep"],
