@@ -8,8 +8,8 @@ import { originOf } from "./usage.ts";
 /** A block in a form that the provider takes at this place; undefined where it takes nothing of the kind. */
 export type FitBlock = (block: ContentBlock, place: "message" | "result") => ContentBlock | undefined;
 
-/** What every provider takes as the id and as the name of a call; they differ only in how much more they take. */
-const CALL_ID = /^[A-Za-z0-9_-]{1,40}$/;
+/** What every provider takes as the id (Mistral nothing else) and as the name of a call; they differ only in how much more they take. */
+const CALL_ID = /^[A-Za-z0-9]{9}$/;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 const MAX_NAME_LENGTH = 64;
 
@@ -46,8 +46,8 @@ class CallIds {
   }
 
   fit(id: string): string {
-    let fitted = CALL_ID.test(id) ? id : `call_${digest(id)}`;
-    for (let n = 1; this.#taken.has(fitted); n++) fitted = `call_${digest(`${id} ${n}`)}`;
+    let fitted = CALL_ID.test(id) ? id : digest(id);
+    for (let n = 1; this.#taken.has(fitted); n++) fitted = digest(`${id} ${n}`);
     return this.#give(id, fitted);
   }
 
@@ -94,7 +94,7 @@ function fitCall({ id, name, args }: ToolCall, ids: CallIds): ToolCall {
 }
 
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return createHash("sha256").update(text).digest("hex").slice(0, 9);
 }
 
 function fitName(name: string): string {

@@ -167,7 +167,7 @@ describe("a thread holds all that its next answer needs", () => {
     const silent = await answered();
     server.script(completions.says("done"));
     const again = new ToolMessage({ ...looked, content: "seen" });
-    await (await openai(undefined, "gpt-5.4")).invoke([asked, answer, looked, silent, again]);
+    await (await openai(undefined, "gpt-5.4")).invoke([asked, answer, looked, silent, again, asked]);
     const called = [{ id: "call_1", type: "function", function: { name: "look", arguments: "{}" } }];
     expect(server.requests[2]?.body["messages"]).toMatchObject([
       { content: "hi" },
@@ -175,6 +175,7 @@ describe("a thread holds all that its next answer needs", () => {
       { role: "tool" },
       { role: "assistant", content: "", tool_calls: called },
       { role: "tool" },
+      { role: "user" },
     ]);
   });
 });

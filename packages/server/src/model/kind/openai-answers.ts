@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, type BaseMessageChunk } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  type BaseMessageChunk,
+  HumanMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { ChatOpenAICompletions } from "@langchain/openai";
 
 /**
@@ -20,6 +26,22 @@ export class OpenAIAnswers extends ChatOpenAICompletions {
     const reasoning_content = [delta["reasoning_content"], delta["reasoning"]].find(isThought);
     const answer = { ...delta, content, reasoning_content, role: "assistant" as const };
     return super._convertCompletionsDeltaToBaseMessageChunk(answer, rawResponse);
+  }
+}
+
+/** As a run that was aborted in its middle leaves a thread, or one that gave its answer through a tool. */
+const ENDED = "(The turn ended here.)";
+
+/** Those of other servers than OpenAI's. Mistral's models, wherever they run, refuse a user's word right behind a tool's result. */
+export class CompatibleAnswers extends OpenAIAnswers {
+  override _streamResponseChunks(
+    ...[messages, ...rest]: Parameters<OpenAIAnswers["_streamResponseChunks"]>
+  ): ReturnType<OpenAIAnswers["_streamResponseChunks"]> {
+    const inTurns = messages.flatMap((message, at) => {
+      const isNext = HumanMessage.isInstance(message) && ToolMessage.isInstance(messages[at - 1]);
+      return isNext ? [new AIMessage(ENDED), message] : [message];
+    });
+    return super._streamResponseChunks(inTurns, ...rest);
   }
 }
 

@@ -9,7 +9,7 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const NO_KEY = "none";
 
 async function load(fields: ModelFields): Promise<BaseChatModel> {
-  const [{ ChatOpenAI }, { OpenAIAnswers }, { OpenAIResponses }] = await Promise.all([
+  const [{ ChatOpenAI }, { CompatibleAnswers, OpenAIAnswers }, { OpenAIResponses }] = await Promise.all([
     import("@langchain/openai"),
     import("./openai-answers.ts"),
     import("./openai-responses.ts"),
@@ -32,9 +32,9 @@ async function load(fields: ModelFields): Promise<BaseChatModel> {
     },
   };
   // Servers that speak "the OpenAI protocol" speak Chat Completions; only OpenAI itself has the Responses API.
-  const completions = new OpenAIAnswers(options);
-  if (fields.base_url !== null) return completions;
-  return new ChatOpenAI({ ...options, completions, responses: new OpenAIResponses(options) });
+  if (fields.base_url !== null) return new CompatibleAnswers(options);
+  const protocols = { completions: new OpenAIAnswers(options), responses: new OpenAIResponses(options) };
+  return new ChatOpenAI({ ...options, ...protocols });
 }
 
 function endOf({ generationInfo, message }: ChatGenerationChunk): string | undefined {
