@@ -7,7 +7,7 @@ import { elsewhere, put } from "./checkpoint-line.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRebuilt, expectRows, human, rowIds, UNTOUCHED } from "./projected-conversation.ts";
 import { projectionModelContract } from "./projection-model-contract.ts";
-import { startRun, upTo } from "./started-run.ts";
+import { claim, endOf, startRun, upTo } from "./started-run.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** A session's messages follow its checkpoints, in the same commit. */
@@ -249,6 +249,30 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       if (claimed) await storage.finishRun(claimed, { status: "failed", events: [done] });
       expect(await storage.rebuildMessages(session_id)).toEqual({ checked: 3, ...UNTOUCHED });
       expect(await rowIds(storage, session_id)).toEqual(["a", "noted", "accepted"]);
+    });
+
+    test("a rebuild removes what a run is said to have said and no checkpoint holds, and keeps what only a row knows", async ({
+      storage,
+    }) => {
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const said = (id: string) => ({
+        session_id,
+        message: { id, role: "user" as const, content: id, token_count: 5 },
+      });
+      const { run } = await storage.createRun(said("a"));
+      await storage.finishRun(await claim(storage), endOf("failed"));
+      // The first to come as far as a checkpoint.
+      await storage.createRun(said("b"));
+      const lease = await claim(storage);
+      const saver = await storage.getCheckpointer();
+      const configurable = { [LEASE]: { run_id: lease.run_id, epoch: lease.epoch } };
+      await put(saver, thread_id, { messages: [human("a"), human("b")] }, { configurable });
+      await storage.createMessage({ id: "x", session_id, role: "assistant", content: "of nobody", run_id: run.id });
+      expect(await storage.rebuildMessages(session_id)).toEqual({ checked: 3, ...UNTOUCHED, removed: 1 });
+      expect(await storage.listMessagesForSession(session_id)).toMatchObject([
+        { id: "a", run_id: run.id, token_count: 5 },
+        { id: "b", run_id: lease.run_id, token_count: 5 },
+      ]);
     });
 
     test("deleted rows come back, and the head's state says in which order", async ({ storage }) => {

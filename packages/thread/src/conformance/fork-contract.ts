@@ -97,6 +97,20 @@ export function forkContract(open: OpenStorage): void {
       await expectRows(storage, fork.id, ["a", "b", "x"].flatMap(turn));
     });
 
+    test("of a fork that nobody has read has the times of the first one's rows, also where it is written to first", async ({
+      storage,
+    }) => {
+      const { session_id } = await conversation(storage, ["a", "b"]);
+      const timesOf = async (id: string) =>
+        (await storage.listMessagesForSession(id)).map(({ id, created_at }) => [id, created_at]);
+      const times = await timesOf(session_id);
+      const first = await storage.timeline.forkSession({ session_id, files: true });
+      const second = await storage.timeline.forkSession({ session_id: first.id, files: true });
+      await storage.createMessage({ id: "next", session_id: second.id, role: "user", content: "next" });
+      expect((await timesOf(second.id)).slice(0, -1)).toEqual(times);
+      expect(await timesOf(first.id)).toEqual(times);
+    });
+
     test("does not take over what was pending: its tools run anew", async ({ storage }) => {
       const { session_id } = await conversation(storage, ["a"]);
       const all = await storage.timeline.readTimeline(session_id, { limit: 100 });

@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { LEASE } from "../checkpoint/lease.ts";
 import type { Storage } from "../storage.ts";
 import type { Rewind } from "../timeline-store.ts";
 import { put } from "./checkpoint-line.ts";
@@ -7,7 +8,7 @@ import { forkContract } from "./fork-contract.ts";
 import { counting, forkHistoryContract } from "./fork-history-contract.ts";
 import type { OpenStorage } from "./open-storage-fixture.ts";
 import { answering, expectRows, human, rowIds } from "./projected-conversation.ts";
-import { startRun } from "./started-run.ts";
+import { endOf, startRun } from "./started-run.ts";
 import { timelineFilesContract } from "./timeline-files-contract.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -158,6 +159,36 @@ export function timelineContract(open: OpenStorage): void {
         await rewind(storage, id, first.checkpoint.id);
         await expectRows(storage, id, ["a"]);
       }
+    });
+
+    test("what a run's task had said goes with the step that is undone", async ({ storage }) => {
+      const saver = await storage.getCheckpointer();
+      const { session_id, lease } = await startRun(storage);
+      const configurable = { [LEASE]: { run_id: lease.run_id, epoch: lease.epoch } };
+      const first = await put(saver, lease.thread_id, { messages: [human("a")] }, { configurable });
+      const second = await put(saver, first, { messages: [human("a"), human("b")] }, { configurable });
+      const config = { configurable: { ...second.config.configurable, ...configurable } };
+      await saver.putWrites(config, [["messages", [new AIMessage({ id: "said", content: "said" })]]], "task");
+      await storage.finishRun(lease, endOf("failed"));
+      await storage.rebuildMessages(session_id);
+      expect(await rowIds(storage, session_id)).toEqual(["a", "b", "said"]);
+      await rewind(storage, session_id, first.checkpoint.id);
+      await expectRows(storage, session_id, ["a"]);
+    });
+
+    test("back to what has left the state since, what is undone stays readable, and a redo has it as it was", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const { id: session_id, thread_id } = await storage.createSession({});
+      const first = await put(saver, thread_id, { messages: [human("a"), human("b")] });
+      await put(saver, first, { messages: [human("b"), human("c")] });
+      const before = await storage.listMessagesForSession(session_id);
+      const { previous_head } = await rewind(storage, session_id, first.checkpoint.id);
+      await expectRows(storage, session_id, ["a", "b"]);
+      expect(await storage.getMessage("c", { session_id })).toMatchObject({ content: before[2]?.content });
+      await rewind(storage, session_id, previous_head);
+      expect(await storage.listMessagesForSession(session_id)).toEqual(before);
     });
 
     test("to before the first message leaves an empty conversation that can go on", async ({ storage }) => {
