@@ -101,6 +101,25 @@ describe("the packed packages", () => {
     expect(JSON.parse(runProgram(program))).toEqual(["hello", "answer 1", "hello", "answer 3"]);
   });
 
+  test.each([
+    ["nodenext", "nodenext"],
+    ["esnext", "bundler"],
+  ])("are typed for a strict program of modules %s, resolved as %s", (module, moduleResolution) => {
+    writeFileSync(join(dir.path, "typed.ts"), TYPED);
+    const compilerOptions = {
+      ...{ module, moduleResolution, target: "es2023", types: ["node"], noEmit: true, declaration: true },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...{ verbatimModuleSyntax: true, isolatedModules: true, skipLibCheck: false },
+      typeRoots: [join(root, "node_modules", "@types")],
+    };
+    writeFileSync(join(dir.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["typed.ts"] }));
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const { stdout } = spawnSync(process.execPath, [tsc, "--project", dir.path], { cwd: dir.path, encoding: "utf8" });
+    // Not all that others ship is right for a program as strict as this.
+    const errors = stdout.split("\n").filter((line) => /^(typed|node_modules.@cognition)/.test(line));
+    expect(errors).toEqual([]);
+  });
+
   test("npx cognition starts a server, and the client talks to it", async () => {
     const server = spawn(process.execPath, [...npx("cognition"), "serve", "--port", "0", "--ready-fd", "3"], {
       cwd: dir.path,
@@ -155,6 +174,43 @@ describe("the packed packages", () => {
     expect(output).toContain("write_file");
   });
 });
+
+const TYPED = `
+  import { createClient } from "@cognition/client";
+  import { journalTool, startServer } from "@cognition/server";
+  import { type CheckpointSaver, isAppError, LEASE, openStorage, type Session, type Storage, type StoredEvent } from "@cognition/thread";
+  import type { OpenStorage } from "@cognition/thread/conformance";
+  import { type BaseStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+
+  export const open: OpenStorage = async () => {
+    const storage = await openStorage({ uri: "memory", pool: { min: 0 } });
+    return { storage, dispose: () => storage.close() };
+  };
+  export async function use(): Promise<Session> {
+    const { storage } = await open();
+    const checkpointer: CheckpointSaver = await storage.getCheckpointer();
+    const store: BaseStore = await storage.getStore();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [] }))
+      .addEdge(START, "answer")
+      .compile({ checkpointer, store });
+    const configurable = { thread_id: "t", [LEASE]: { run_id: "r", epoch: 1 } };
+    await graph.invoke({ messages: [] }, { configurable, durability: "sync" });
+    const events: StoredEvent[] = [];
+    for await (const event of storage.followEvents({ session_id: "s", after: 0 })) events.push(event);
+    return storage.createSession({ title: events.length.toString() }).catch((error: unknown) => {
+      throw isAppError(error, "validation_failed") ? new Error(error.code) : error;
+    });
+  }
+  export async function ask(): Promise<string | undefined> {
+    for await (const { event, data } of createClient({ baseUrl: "http://127.0.0.1" }).sendMessage("s", "hello"))
+      if (event === "done") return data.status;
+    return undefined;
+  }
+  export const server = (storage: Storage) =>
+    startServer({ storage, workspace_root: ".", onError: console.error, port: 0, env: {} });
+  export { journalTool };
+`;
 
 /** Follows every import as a browser would. */
 async function expectModules(first: string): Promise<void> {

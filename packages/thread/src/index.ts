@@ -1,11 +1,28 @@
 export type {
+  ApiKey,
+  Artifact,
+  ArtifactDiff,
+  ArtifactSummary,
+  ArtifactType,
+  ArtifactVisibility,
+  Budget,
+  BudgetLimit,
   Chat,
   ChatMessage,
   CompletedTask,
   Conversation,
+  Delivery,
+  Interrupt,
+  Message,
   Profile,
+  Run,
+  Scope,
+  Session,
+  SessionConfig,
+  StoredEvent,
   TaskExecution,
   TaskWorkspace,
+  Usage,
 } from "@cognition/contract";
 export { AppError, isAppError } from "@cognition/contract";
 export type * from "./api-key-store.ts";
