@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createTempDir } from "../../../testing/temp-dir.ts";
 import { LEASE, type WriterLease } from "../src/checkpoint/lease.ts";
 import { put, read } from "../src/conformance/checkpoint-line.ts";
-import { claim, endOf, NO_TIME } from "../src/conformance/started-run.ts";
+import { claim, endOf, NO_TIME, token } from "../src/conformance/started-run.ts";
 import { openStorage } from "../src/index.ts";
 
 const REFUSED = { code: "storage_unavailable", message: expect.stringContaining("no room left") };
@@ -50,4 +50,21 @@ it("a run whose last step found no room has not ended, also once there is room a
   await put(saver, claimed.thread_id, { n: 2 }, { configurable: { [LEASE]: again } });
   expect((await storage.finishRun(again, endOf("succeeded"))).run).toMatchObject({ status: "succeeded" });
   expect(await read(saver, claimed.thread_id)).toEqual({ n: 2 });
+});
+
+it("a run that was told of no room stores nothing more, though it reads where its thread stands: what it told then is in no checkpoint", async () => {
+  const { storage, disk, session_id } = await openOnDisk();
+  const saver = await storage.getCheckpointer();
+  await storage.createRun({ session_id });
+  const { thread_id, ...writer } = await claim(storage, { lease_ms: NO_TIME });
+  const leased = { configurable: { [LEASE]: writer } };
+  const first = await put(saver, thread_id, { n: 1 }, leased);
+  disk.full = true;
+  await expect(saver.appendEvents(thread_id, writer, [token("said")])).rejects.toMatchObject(REFUSED);
+  disk.full = false;
+  await saver.getTuple({ configurable: { thread_id, ...leased.configurable } });
+  await expect(put(saver, first, { n: 2 }, leased)).rejects.toMatchObject(REFUSED);
+  const again = { configurable: { [LEASE]: await claim(storage) } };
+  await put(saver, first, { n: 3 }, again);
+  expect(await read(saver, thread_id)).toEqual({ n: 3 });
 });

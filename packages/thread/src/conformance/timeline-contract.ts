@@ -120,6 +120,24 @@ export function timelineContract(open: OpenStorage): void {
       }
     });
 
+    test("whoever goes on from a head that nothing has followed finds subgraphs as they were there, not as it was undone", async ({
+      storage,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const graph = counting(saver);
+      const { id, thread_id } = await storage.createSession({});
+      const count = async (thread_id: string) =>
+        (await graph.invoke({ seen: -1 }, { configurable: { thread_id } })).seen;
+      expect(await count(thread_id)).toBe(1);
+      const first = await headOf(storage, id);
+      expect([await count(thread_id), await count(thread_id)]).toEqual([2, 3]);
+      const { head } = await rewind(storage, id, first);
+      const fork = await storage.timeline.forkSession({ session_id: id, checkpoint_id: head, files: false });
+      await saver.copyThread(thread_id, "copy", { checkpoint_id: head });
+      await rewind(storage, id, head);
+      expect([await count(fork.thread_id), await count("copy"), await count(thread_id)]).toEqual([2, 2, 2]);
+    });
+
     test("the conversation goes on from there, in this process and in another", async ({ storage, second }) => {
       const { session_id, heads, ask, config } = await conversation(storage, ["a", "b"]);
       await rewind(storage, session_id, heads[0] ?? "");
