@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { AppError } from "@cognition/contract";
 import { decodeTree, EMPTY_TREE, type SnapshotStore } from "@cognition/thread";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
@@ -441,6 +442,22 @@ describe("a restore", () => {
     expect(readFileSync(join(folder, "a"), "utf8")).toBe("2");
   });
 
+  it("is refused where a folder that is to be a file again holds what nobody knows of, however deep", async () => {
+    const { workspaces, start } = await open();
+    const { session, lease, folder } = await start();
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "d"), "a file");
+    await run.after();
+    const first = run.snapshot_id;
+    rmSync(join(folder, "d"));
+    mkdirSync(join(folder, "d/e"), { recursive: true });
+    writeFileSync(join(folder, "d/e/known"), "1");
+    await run.after();
+    expect((await workspaces.plan(session, run.snapshot_id, first)).conflicts).toEqual([]);
+    writeFileSync(join(folder, "d/e/unknown"), "1");
+    expect((await workspaces.plan(session, run.snapshot_id, first)).conflicts).toEqual(["d"]);
+  });
+
   it("that was cut off half-way is finished before the next run begins, on the same node and on another", async () => {
     const all = await open();
     const { session, lease, folder } = await all.start();
@@ -566,5 +583,47 @@ describe("a shared folder", () => {
     expect(readdirSync(join(folder, "src"))).toEqual(["theirs"]);
     expect(readFileSync(join(folder, "readme"), "utf8")).toBe("changed by a person");
     expect(all.errors).toEqual([]);
+  });
+
+  it("has what a long command changed there, however many steps another session took meanwhile", async () => {
+    const { workspaces, start, storage, errors } = await open();
+    const [long, short] = [await start("project"), await start("project")];
+    const run = await workspaces.begin(long.session, long.lease);
+    const other = await workspaces.begin(short.session, short.lease);
+    await run.before();
+    for (let i = 0; i < 10; i++) {
+      await other.before();
+      writeFileSync(join(short.folder, "theirs"), `${i}`);
+      await other.after();
+    }
+    writeFileSync(join(long.folder, "ours"), "1");
+    await run.after();
+    expect(errors).toEqual([]);
+    const tree = await storage.snapshots.readObjects(long.session.scopes, [run.ofStep ?? ""]);
+    expect(decodeTree(tree.get(run.ofStep ?? "") ?? Buffer.of()).map(({ name }) => name)).toContain("ours");
+  });
+
+  it.each([
+    { code: "storage_unavailable", what: "away for a moment: it waits", waiting: new AbortController().signal },
+    { code: "limit_exceeded", what: "full for a moment: the next step has it", waiting: undefined },
+  ] as const)("has what a tool changed there though the storage was $what", async ({ code, waiting }) => {
+    const { workspaces, start, storage } = await open();
+    const { session, lease, folder } = await start("project");
+    const run = await workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    const { saveSnapshot } = storage.snapshots;
+    storage.snapshots.saveSnapshot = async () => {
+      storage.snapshots.saveSnapshot = saveSnapshot;
+      throw new AppError(code, "for a moment");
+    };
+    await run.before();
+    writeFileSync(join(folder, "ours"), "1");
+    await run.after(waiting);
+    expect(run.ofStep).toBe(waiting ? run.snapshot_id : undefined);
+    await run.before();
+    await run.after();
+    expect(run.ofStep).toBe(run.snapshot_id);
+    const { changes } = await workspaces.plan(session, run.snapshot_id, first);
+    expect(changes.map(({ path }) => path)).toEqual(["ours"]);
   });
 });

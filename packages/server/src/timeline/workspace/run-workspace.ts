@@ -6,6 +6,7 @@ import { editTree } from "./edit-tree.ts";
 import { isEmptyFolder } from "./empty-folder.ts";
 import type { FolderMarkers } from "./folder-marker.ts";
 import { toBytes } from "./held-folder.ts";
+import type { PathChange } from "./path-change.ts";
 import { createStoredTrees } from "./stored-trees.ts";
 import type { Turns } from "./turns.ts";
 
@@ -130,8 +131,10 @@ class Keeper {
   snapshot_id: string;
   /** Whether the folder is, as far as it is ours, what the snapshot holds. */
   isStored = true;
-  /** The folder as it was before the tools that run now; only where others work in it too. */
+  /** The folder as it was before what the tools have done that is not stored yet; only where others work in it too. */
   #seen: string | undefined;
+  /** Whether something that the tools have done will never be: nobody can tell any more what it was. */
+  #isMissed = false;
   #active = 0;
 
   constructor(parts: RunWorkspaceParts, place: KeptFolder) {
@@ -153,8 +156,17 @@ class Keeper {
 
   async before(): Promise<void> {
     const { thread, limits } = this.#parts;
-    if (this.#active++ > 0 || this.#place.own) return;
-    this.#seen = (await thread.ask("scan", { root: this.#at.root, limits })).tree;
+    if (this.#active++ > 0 || this.#place.own || this.#seen !== undefined) return;
+    await this.#see((await thread.ask("scan", { root: this.#at.root, limits })).tree);
+  }
+
+  /** However much others do in the folder meanwhile, it can be told what has changed since. */
+  async #see(tree: string | undefined): Promise<void> {
+    const { thread } = this.#parts;
+    const { root } = this.#at;
+    if (tree !== undefined) await thread.ask("hold", { root, tree });
+    if (this.#seen !== undefined) await thread.ask("release", { root, tree: this.#seen });
+    this.#seen = tree;
   }
 
   /** One of the tools that write has ended. */
@@ -182,15 +194,22 @@ class Keeper {
 
   /** Only what changed while our tools were at work: the rest of the folder is others'. */
   async #takeChanges(): Promise<void> {
-    const { store, thread } = this.#parts;
-    const { scope, root } = this.#at;
     const seen = this.#seen;
     if (seen === undefined) return;
+    const { thread } = this.#parts;
+    const { scope, root } = this.#at;
     const { tree, objects, bytes } = await captureFolder(this.#parts, { scope, root, base: seen });
     const changes = await thread.ask("changes", { root, from: seen, to: tree });
-    this.#seen = tree;
+    this.#isMissed ||= !changes;
+    if (changes && changes.length > 0) await this.#saveChanges(changes, objects, bytes);
+    // Not before: if it fails, all of it is still to be stored.
+    await this.#see(this.#active > 0 ? tree : undefined);
     if (!changes) throw new AppError("internal", "What the tools have changed can't be told any more");
-    if (changes.length === 0) return;
+  }
+
+  async #saveChanges(changes: readonly PathChange[], objects: readonly string[], bytes: number): Promise<void> {
+    const { store } = this.#parts;
+    const { scope } = this.#at;
     const edited = await editTree(createStoredTrees(store, scope), this.snapshot_id, changes);
     const added = await store.putObjects(scope, edited.objects);
     const named = [...edited.objects.map(({ hash }) => hash), ...objects];
@@ -199,7 +218,7 @@ class Keeper {
 
   async #save(tree: string, objects: readonly string[], bytes: number): Promise<boolean> {
     const isSaved = tree === this.snapshot_id || (await this.#move(tree, objects, bytes));
-    if (isSaved) this.isStored = true;
+    if (isSaved && !this.#isMissed) this.isStored = true;
     return isSaved;
   }
 

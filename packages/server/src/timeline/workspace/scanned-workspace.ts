@@ -11,6 +11,8 @@ import type { ScanLimits } from "./workspace-request.ts";
 
 /** Scans whose trees are remembered: what comes next is told as a difference to one of them. */
 const TREES_KEPT = 4;
+/** And of those that are held: a run that was lost in the middle of a tool lets go of none. */
+const TREES_HELD = 256;
 /** Contents that a scan has read are kept for whoever stores them, up to this; the rest is read again. */
 const CONTENT_BYTES = 64 * 1024 * 1024;
 /** So much is handed over at a time. */
@@ -30,6 +32,8 @@ export class ScannedWorkspace {
   readonly #root: string;
   readonly #options: Omit<ScanOptions, "onContent">;
   readonly #trees = new Map<string, ScannedFolder>();
+  /** Those that somebody will ask the changes since, and how many do. */
+  readonly #holds = new Map<string, { folder: ScannedFolder; holders: number }>();
   #latest: ScannedFolder | undefined;
   #contents = new Map<string, Buffer>();
   #held = 0;
@@ -52,7 +56,7 @@ export class ScannedWorkspace {
     this.#trees.set(now.entry.hash, now);
     for (const hash of this.#trees.keys()) if (this.#trees.size > TREES_KEPT) this.#trees.delete(hash);
     this.#objects = new Map();
-    this.#collect(now, base === undefined ? undefined : this.#trees.get(base), "");
+    this.#collect(now, base === undefined ? undefined : this.#known(base), "");
     return { tree: now.entry.hash, objects: [...this.#objects.keys()] };
   }
 
@@ -72,9 +76,30 @@ export class ScannedWorkspace {
     return objects;
   }
 
+  /** Until it is released as often as it was held, a scan is not forgotten for others. */
+  hold(tree: string): void {
+    const folder = this.#known(tree);
+    if (!folder) return;
+    const holders = (this.#holds.get(tree)?.holders ?? 0) + 1;
+    this.#holds.delete(tree);
+    this.#holds.set(tree, { folder, holders });
+    for (const oldest of this.#holds.keys()) if (this.#holds.size > TREES_HELD) this.#holds.delete(oldest);
+  }
+
+  release(tree: string): void {
+    const held = this.#holds.get(tree);
+    if (!held) return;
+    if (held.holders > 1) this.#holds.set(tree, { ...held, holders: held.holders - 1 });
+    else this.#holds.delete(tree);
+  }
+
+  #known(tree: string): ScannedFolder | undefined {
+    return this.#trees.get(tree) ?? this.#holds.get(tree)?.folder;
+  }
+
   /** What has changed between two scans; undefined if one of them is forgotten. */
   changes(from: string, to: string): PathChange[] | undefined {
-    const [before, after] = [this.#trees.get(from), this.#trees.get(to)];
+    const [before, after] = [this.#known(from), this.#known(to)];
     if (!before || !after) return undefined;
     const changes: PathChange[] = [];
     compare(before, after, "", changes);

@@ -14,6 +14,8 @@ export interface WorkspaceRequests {
   scan: { in: { root: string; base?: string; limits: ScanLimits }; out: { tree: string; objects: string[] } };
   read: { in: { root: string; hashes: readonly string[] }; out: NewSnapshotObject[] | undefined };
   settle: { in: { root: string }; out: undefined };
+  hold: { in: { root: string; tree: string }; out: undefined };
+  release: { in: { root: string; tree: string }; out: undefined };
   changes: { in: { root: string; from: string; to: string }; out: PathChange[] | undefined };
   check: { in: { root: string; changes: readonly PathChange[] }; out: PathState[] };
   remove: { in: { root: string; changes: readonly PathChange[] }; out: undefined };
