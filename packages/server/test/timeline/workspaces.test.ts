@@ -163,6 +163,20 @@ describe("a snapshot", () => {
     expect(await stored([])).toEqual([...paths].sort());
   });
 
+  it("is of each session's files, however many of them are stored at a time", async () => {
+    const { workspaces, start, storage, errors } = await open();
+    const started = await Promise.all(Array.from({ length: 100 }, () => start()));
+    const stored = started.map(async ({ session, lease, folder }) => {
+      const run = await workspaces.begin(session, lease);
+      writeFileSync(join(folder, "a"), session.id);
+      await run.after();
+      const root = await storage.snapshots.readObjects(session.scopes, [run.snapshot_id]);
+      return decodeTree(root.get(run.snapshot_id) ?? Buffer.of()).map(({ name, type }) => [name, type]);
+    });
+    for (const files of await Promise.all(stored)) expect(files).toEqual([["a", "file"]]);
+    expect(errors).toEqual([]);
+  });
+
   it("leaves out folders that are nested deeper than a path can say, and has the rest", async () => {
     const { workspaces, start, errors, storage } = await open();
     const { session, lease, folder } = await start();

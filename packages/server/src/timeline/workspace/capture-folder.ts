@@ -37,12 +37,14 @@ export async function captureFolder(parts: CaptureParts, { scope, root, base }: 
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { tree, objects } = await thread.ask("scan", { root, limits, ...(base === undefined ? {} : { base }) });
     if (tree === base || objects.length === 0) return { tree, objects: [], bytes };
-    const missing = await store.missingObjects(scope, objects);
-    const stored = await storeObjects(parts, scope, root, missing);
-    bytes += stored.bytes;
-    if (!stored.whole) continue;
-    await thread.ask("settle", { root });
-    return { tree, objects, bytes };
+    try {
+      const missing = await store.missingObjects(scope, objects);
+      const stored = await storeObjects(parts, scope, root, missing);
+      bytes += stored.bytes;
+      if (stored.whole) return { tree, objects, bytes };
+    } finally {
+      await thread.ask("settle", { root });
+    }
   }
   const message =
     "The files of the workspace kept changing while they were being stored; this step has no snapshot of its own.";

@@ -106,8 +106,14 @@ export class ScannedWorkspace {
     return changes;
   }
 
+  /** Whether somebody is about to read what the last scan has found, or to ask the changes since one. */
+  get isAwaited(): boolean {
+    return this.#objects.size > 0 || this.#holds.size > 0;
+  }
+
   /** Everything is stored, or not wanted: what was kept for storing it can go. */
   settle(): void {
+    this.#objects = new Map();
     this.#contents = new Map();
     this.#held = 0;
   }

@@ -9,27 +9,31 @@ import type { ReplyMessage, RequestMessage, RequestName, ScanLimits, WorkspaceRe
 
 type Answers = { [N in RequestName]: (body: WorkspaceRequests[N]["in"]) => WorkspaceRequests[N]["out"] };
 
-/** Of those not used for longest, what is known is forgotten: their next scan reads every file. */
+/**
+ * Of those not used for longest, what is known is forgotten: their next scan reads every file. Not while somebody is about to
+ * ask for what a scan has found: more sessions than these may be at work at a time.
+ */
 const WORKSPACES_KEPT = 64;
 const workspaces = new Map<string, ScannedWorkspace>();
 
-function workspaceAt(root: string, limits?: ScanLimits): ScannedWorkspace {
-  const known = workspaces.get(root);
-  const workspace =
-    known ?? new ScannedWorkspace(root, { maxFileBytes: 0, exclude: [], ignore: [], ...limits, now: () => Date.now() });
+function toScan(root: string, limits: ScanLimits): ScannedWorkspace {
+  const workspace = workspaces.get(root) ?? new ScannedWorkspace(root, { ...limits, now: () => Date.now() });
   workspaces.delete(root);
   workspaces.set(root, workspace);
-  for (const oldest of workspaces.keys()) if (workspaces.size > WORKSPACES_KEPT) workspaces.delete(oldest);
+  for (const [oldest, { isAwaited }] of workspaces) {
+    if (workspaces.size <= WORKSPACES_KEPT) break;
+    if (!isAwaited && oldest !== root) workspaces.delete(oldest);
+  }
   return workspace;
 }
 
 const answers: Answers = {
-  scan: ({ root, base, limits }) => workspaceAt(root, limits).scan(base),
-  read: ({ root, hashes }) => workspaceAt(root).read(hashes),
-  settle: ({ root }) => void workspaceAt(root).settle(),
-  hold: ({ root, tree }) => void workspaceAt(root).hold(tree),
-  release: ({ root, tree }) => void workspaceAt(root).release(tree),
-  changes: ({ root, from, to }) => workspaceAt(root).changes(from, to),
+  scan: ({ root, base, limits }) => toScan(root, limits).scan(base),
+  read: ({ root, hashes }) => workspaces.get(root)?.read(hashes),
+  settle: ({ root }) => void workspaces.get(root)?.settle(),
+  hold: ({ root, tree }) => void workspaces.get(root)?.hold(tree),
+  release: ({ root, tree }) => void workspaces.get(root)?.release(tree),
+  changes: ({ root, from, to }) => workspaces.get(root)?.changes(from, to),
   check: ({ root, changes }) => checkChanges(root, changes),
   remove: ({ root, changes }) => void removePaths(root, changes),
   makeFolders: ({ root, changes }) => void makeFolders(root, changes),
