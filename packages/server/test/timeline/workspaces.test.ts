@@ -599,6 +599,19 @@ describe("a shared folder", () => {
     expect(all.errors).toEqual([]);
   });
 
+  it("has no folder of others, though a tool has removed a file of theirs in it", async () => {
+    const { workspaces, start } = await open();
+    const { session, lease, folder } = await start("project");
+    const run = await workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    mkdirSync(join(folder, "theirs"));
+    for (const name of ["a", "b"]) writeFileSync(join(folder, "theirs", name), "1");
+    await run.before();
+    rmSync(join(folder, "theirs/a"));
+    await run.after();
+    expect(run.ofStep).toBe(first);
+  });
+
   it("has what a long command changed there, however many steps another session took meanwhile", async () => {
     const { workspaces, start, storage, errors } = await open();
     const [long, short] = [await start("project"), await start("project")];
