@@ -39,3 +39,13 @@ it("a folder that people have removed is there again where something is to be in
   const { tree: kept } = await keepTheirs(storage.snapshots, {}, { head, stood: EMPTY_TREE, to });
   expect(kept).toBe(await folder([tree("a", inner)]));
 });
+
+it("a folder whose mode people have changed has it, and all that is in it", async () => {
+  const one = await files(1);
+  const closed = { ...tree("a", one), mode: 0o700 };
+  const head = await folder([tree("a", one), tree("undone", one)]);
+  const stood = await folder([closed, tree("undone", one)]);
+  const to = await folder([tree("a", one)]);
+  const { tree: kept, conflicts } = await keepTheirs(storage.snapshots, {}, { head, stood, to });
+  expect([kept, conflicts]).toEqual([await folder([closed]), []]);
+});
