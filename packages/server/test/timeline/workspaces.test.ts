@@ -612,6 +612,38 @@ describe("a shared folder", () => {
     expect(run.ofStep).toBe(first);
   });
 
+  it("is whole where a tool has written over what a person changed, after a sweep of what was theirs", async () => {
+    const { workspaces, start, storage } = await open();
+    const { session, lease, folder } = await start("project");
+    for (let i = 0; i < 20; i++) writeFileSync(join(folder, `file${i}`), `${i}`);
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "file3"), "a person's");
+    await run.before();
+    writeFileSync(join(folder, "ours"), "1");
+    await run.after();
+    const sweep = { scope: session.scopes, grace_ms: -60_000 };
+    await storage.snapshots.sweepSnapshots(sweep);
+    await run.before();
+    writeFileSync(join(folder, "file3"), "a tool's");
+    await run.after();
+    expect((await storage.snapshots.readObjects(session.scopes, [run.ofStep ?? ""])).size).toBe(1);
+    await storage.snapshots.sweepSnapshots(sweep);
+  });
+
+  it("has a person's file that a tool gave another mode", async () => {
+    const { workspaces, start, storage } = await open();
+    const { session, lease, folder } = await start("project");
+    const run = await workspaces.begin(session, lease);
+    writeFileSync(join(folder, "script"), "a person's");
+    await run.before();
+    chmodSync(join(folder, "script"), 0o755);
+    await run.after();
+    const root = await storage.snapshots.readObjects(session.scopes, [run.ofStep ?? ""]);
+    const [script] = decodeTree(root.get(run.ofStep ?? "") ?? Buffer.of());
+    const held = await storage.snapshots.readObjects(session.scopes, [script?.hash ?? ""]);
+    expect(Buffer.from(held.get(script?.hash ?? "") ?? "").toString()).toBe("a person's");
+  });
+
   it("has what a long command changed there, however many steps another session took meanwhile", async () => {
     const { workspaces, start, storage, errors } = await open();
     const [long, short] = [await start("project"), await start("project")];

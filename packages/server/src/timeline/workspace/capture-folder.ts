@@ -15,8 +15,10 @@ export interface Capture {
   scope: Scope;
   /** The folder's path in bytes. */
   root: string;
-  /** A snapshot that is stored for sure: what it holds is not looked for. */
+  /** What it holds is not looked for: a snapshot that is stored for sure or, for files only, what was there before. */
   base?: string;
+  /** Folders too, unless it is said: one is stored as a change of what it was in `base`. */
+  only?: "files";
 }
 
 export interface Captured {
@@ -31,11 +33,12 @@ export interface Captured {
 const ATTEMPTS = 5;
 
 /** Stores the folder as it is. A folder that is as it was costs a look at it, and nothing is written. */
-export async function captureFolder(parts: CaptureParts, { scope, root, base }: Capture): Promise<Captured> {
+export async function captureFolder(parts: CaptureParts, { scope, ...place }: Capture): Promise<Captured> {
   const { store, thread, limits } = parts;
+  const { root, base } = place;
   let bytes = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const { tree, objects } = await thread.ask("scan", { root, limits, ...(base === undefined ? {} : { base }) });
+    const { tree, objects } = await thread.ask("scan", { ...place, limits });
     if (tree === base || objects.length === 0) return { tree, objects: [], bytes };
     try {
       const missing = await store.missingObjects(scope, objects);

@@ -198,7 +198,8 @@ class Keeper {
     if (seen === undefined) return;
     const { thread } = this.#parts;
     const { scope, root } = this.#at;
-    const { tree, objects, bytes } = await captureFolder(this.#parts, { scope, root, base: seen });
+    // The folders as they are here are others' too, and nothing leads to them: stored, they would be swept.
+    const { tree, objects, bytes } = await captureFolder(this.#parts, { scope, root, base: seen, only: "files" });
     const changes = await thread.ask("changes", { root, from: seen, to: tree });
     this.#isMissed ||= !changes;
     if (changes && changes.length > 0) await this.#saveChanges(changes, objects, bytes);

@@ -27,6 +27,11 @@ interface NewObject {
   before?: ScannedFolder | undefined;
 }
 
+interface Collecting {
+  prefix: string;
+  only: "files" | undefined;
+}
+
 /** What one process knows of one workspace's folder. */
 export class ScannedWorkspace {
   readonly #root: string;
@@ -47,8 +52,11 @@ export class ScannedWorkspace {
     };
   }
 
-  /** The tree as it is now, and the names of all objects that `base` does not have; all of them if it isn't known here. */
-  scan(base: string | undefined): { tree: string; objects: string[] } {
+  /**
+   * The tree as it is now, and the names of all objects that `base` does not have; all of them if it isn't known here. Where
+   * only files are asked for, their folders are not among them.
+   */
+  scan(base: string | undefined, only?: "files"): { tree: string; objects: string[] } {
     const onContent = (hash: string, content: Buffer) => this.#keep(hash, content);
     const now = scanWorkspace(this.#root, this.#latest, { ...this.#options, onContent });
     this.#latest = now;
@@ -56,7 +64,7 @@ export class ScannedWorkspace {
     this.#trees.set(now.entry.hash, now);
     for (const hash of this.#trees.keys()) if (this.#trees.size > TREES_KEPT) this.#trees.delete(hash);
     this.#objects = new Map();
-    this.#collect(now, base === undefined ? undefined : this.#known(base), "");
+    this.#collect(now, base === undefined ? undefined : this.#known(base), { prefix: "", only });
     return { tree: now.entry.hash, objects: [...this.#objects.keys()] };
   }
 
@@ -124,16 +132,17 @@ export class ScannedWorkspace {
     this.#contents.set(hash, content);
   }
 
-  #collect(now: ScannedFolder, before: ScannedFolder | undefined, prefix: string): void {
+  #collect(now: ScannedFolder, before: ScannedFolder | undefined, { prefix, only }: Collecting): void {
     if (before?.entry.hash === now.entry.hash) return;
     for (const [name, child] of now.children) {
       const was = before?.children.get(name);
-      if (isFolder(child)) this.#collect(child, isFolder(was) ? was : undefined, `${prefix}${name}/`);
-      else if (child.entry.type !== "unstored" && was?.entry.hash !== child.entry.hash) {
-        this.#objects.set(child.entry.hash, { path: `${prefix}${name}`, kind: "blob" });
-      }
+      const path = `${prefix}${name}`;
+      if (isFolder(child)) this.#collect(child, isFolder(was) ? was : undefined, { prefix: `${path}/`, only });
+      // Also one of which no more than its mode is other: that `base` names it need not mean that it is stored.
+      else if (child.entry.type !== "unstored" && !isEqual(was?.entry, child.entry))
+        this.#objects.set(child.entry.hash, { path, kind: "blob" });
     }
-    this.#objects.set(now.entry.hash, { path: prefix, kind: "tree", folder: now, before });
+    if (only === undefined) this.#objects.set(now.entry.hash, { path: prefix, kind: "tree", folder: now, before });
   }
 
   #readBlob(hash: string, { path }: NewObject): NewSnapshotObject | undefined {

@@ -11,7 +11,10 @@ export interface ScanLimits {
 
 /** What the thread with the files is asked for, and what it answers. */
 export interface WorkspaceRequests {
-  scan: { in: { root: string; base?: string; limits: ScanLimits }; out: { tree: string; objects: string[] } };
+  scan: {
+    in: { root: string; base?: string; only?: "files"; limits: ScanLimits };
+    out: { tree: string; objects: string[] };
+  };
   read: { in: { root: string; hashes: readonly string[] }; out: NewSnapshotObject[] | undefined };
   settle: { in: { root: string }; out: undefined };
   hold: { in: { root: string; tree: string }; out: undefined };

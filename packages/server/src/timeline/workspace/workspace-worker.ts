@@ -28,7 +28,7 @@ function toScan(root: string, limits: ScanLimits): ScannedWorkspace {
 }
 
 const answers: Answers = {
-  scan: ({ root, base, limits }) => toScan(root, limits).scan(base),
+  scan: ({ root, base, only, limits }) => toScan(root, limits).scan(base, only),
   read: ({ root, hashes }) => workspaces.get(root)?.read(hashes),
   settle: ({ root }) => void workspaces.get(root)?.settle(),
   hold: ({ root, tree }) => void workspaces.get(root)?.hold(tree),
