@@ -599,6 +599,24 @@ describe("a shared folder", () => {
     expect(all.errors).toEqual([]);
   });
 
+  it("that was left at a snapshot which was swept since is taken as it is: nobody can tell what is whose", async () => {
+    const { workspaces, start, storage } = await open();
+    const { session, lease, folder } = await start("project");
+    writeFileSync(join(folder, "readme"), "theirs");
+    const run = await workspaces.begin(session, lease);
+    const first = run.snapshot_id;
+    await run.before();
+    writeFileSync(join(folder, "readme"), "ours");
+    await run.after();
+    // Another node has put it back.
+    const { thread_id } = session;
+    await storage.snapshots.saveSnapshot({ thread_id, snapshot_id: first, objects: [], bytes: 0 });
+    await storage.snapshots.sweepSnapshots({ scope: session.scopes, grace_ms: -60_000 });
+    expect((await workspaces.begin(session, lease)).snapshot_id).toBe(first);
+    expect(readdirSync(folder)).toEqual(["readme"]);
+    expect(readFileSync(join(folder, "readme"), "utf8")).toBe("ours");
+  });
+
   it("has no folder of others, though a tool has removed a file of theirs in it", async () => {
     const { workspaces, start } = await open();
     const { session, lease, folder } = await start("project");
