@@ -5,11 +5,17 @@ import { listOptions } from "./list-options.ts";
 
 const NAMES_A_SECRET = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/;
 
+/** What is secret of an option that says more: a name or a path is in half of what a log tells. */
+const SECRET_PART: Readonly<Record<string, (config: Config) => unknown>> = {
+  "persistence.uri": ({ persistence: { uri } }) => (uri?.includes("://") ? uri : undefined),
+  "tools.mcp": ({ tools }) => tools.mcp.map(({ url, args, env, headers }) => [url, args, env, headers]),
+};
+
 /** All values that must not be logged: secret keys of the configuration, and variables named like one. */
 export function secretValues(config: Config, env: Environment): string[] {
   const configured = listOptions()
     .filter(({ secret }) => secret)
-    .map(({ path }) => valueAt(config, path.split(".")));
+    .map(({ path }) => (SECRET_PART[path] ?? ((whole) => valueAt(whole, path.split("."))))(config));
   const fromEnvironment = Object.entries(env).flatMap(([name, value]) => (NAMES_A_SECRET.test(name) ? [value] : []));
   const texts = [...configured.flatMap(textsIn), ...fromEnvironment.flatMap(textsIn)];
   return texts.flatMap((text) => [text, ...passwordOf(text)]);

@@ -89,6 +89,30 @@ it("a password among the parameters of an address is a secret too", () => {
   expect(secretValues({ ...config, persistence: { ...config.persistence, uri } }, {})).toContain("hunter@2");
 });
 
+it("of an MCP server what may be a secret is one, and not its names; nor is a path, or a storage without a place", () => {
+  const config = defaultConfig();
+  const server = { name: "tickets", connect_timeout_ms: 1000, call_timeout_ms: 1000 };
+  const local = {
+    ...server,
+    command: "python",
+    cwd: "folder",
+    args: ["--token=in-args"],
+    env: { PASSWORD: "in-its-env" },
+    tools: ["create"],
+    effect: "execute" as const,
+  };
+  const remote = { ...server, url: "https://mcp.example/in-url", headers: { authorization: "in-headers" } };
+  const secrets = secretValues(
+    {
+      ...config,
+      tools: { ...config.tools, mcp: [local, remote] },
+      persistence: { ...config.persistence, uri: "memory" },
+    },
+    {},
+  );
+  expect(secrets).toEqual(["--token=in-args", "in-its-env", "https://mcp.example/in-url", "in-headers"]);
+});
+
 it("every secret of the configuration is known, and variables named like one", () => {
   const config = defaultConfig();
   const secrets = secretValues(
