@@ -24,8 +24,9 @@ begins with \`COGNITION_\` and is not listed (those that Kubernetes injects for 
 and a \`config.yml\` in the file's place.
 \`cognition config\` prints what is in force and where each value comes from.
 
-In a file, \`\${NAME}\` stands for an environment variable and \`\${NAME:-text}\` for one with a default; \`$$\` is a dollar sign. In a
-variable, a list is written as JSON or with commas, an object as JSON. An empty variable counts as not set.
+In a file each dot is a level: \`server.port\` is \`port:\` below \`server:\`. There \`\${NAME}\` stands for an environment variable
+and \`\${NAME:-text}\` for one with a default; \`$$\` is a dollar sign. In a variable, a list is written as JSON or with commas, an
+object as JSON. An empty variable counts as not set.
 
 Keys of model providers (\`OPENAI_API_KEY\`, \`ANTHROPIC_API_KEY\` …) stay in variables of their own: one of them alone configures that
 provider.`;

@@ -32,9 +32,21 @@ function describeIssue(issue: z.core.$ZodIssue, layer: Layer, keysAt: (path: str
   }
   const valid = keysAt(path);
   return issue.keys.map((key) => {
+    const name = `${path === "" ? "" : `${path}.`}${key}`;
     const hint = valid.length > 0 ? `; valid are ${valid.join(", ")}. Did you mean ${nearest(key, valid)[0]}?` : "";
-    return `${describeOrigin(layer.originOf([...issue.path, key]))}: unknown key ${path === "" ? "" : `${path}.`}${key}${hint}`;
+    const advice = key.includes(".") && isPath(name, keysAt) ? `: each dot is a level, so write ${nested(key)}` : hint;
+    return `${describeOrigin(layer.originOf([...issue.path, key]))}: unknown key ${name}${advice}`;
   });
+}
+
+function isPath(name: string, keysAt: (path: string) => string[]): boolean {
+  const at = name.lastIndexOf(".");
+  return keysAt(name.slice(0, at)).includes(name.slice(at + 1));
+}
+
+function nested(key: string): string {
+  const keys = key.split(".");
+  return `${keys.join(": { ")}: …${" }".repeat(keys.length - 1)}`;
 }
 
 /** The schemas say in words what a value must be; of what holds values only the library speaks, in its own terms. */
