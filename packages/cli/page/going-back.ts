@@ -72,12 +72,15 @@ export function createGoingBack({ client, session_id, view, onTakenBack, onError
       if (role !== "assistant" || tool_calls.length > 0 || textOf(content) === "") return;
       view.place(`${id} back`, 0, () => {
         const back = button("Back to here", () => void go({ message_id: id }).catch(onError), "here");
-        return element(
-          "p",
-          { className: "back" },
-          back,
-          button("Branch", () => void branch(id).catch(onError)),
-        );
+        const apart = button("Branch", () => {
+          apart.disabled = true; // a double click would make two of them
+          branch(id)
+            .catch(onError)
+            .finally(() => {
+              apart.disabled = false;
+            });
+        });
+        return element("p", { className: "back" }, back, apart);
       });
     },
     moved(previous_head) {

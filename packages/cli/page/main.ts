@@ -129,7 +129,10 @@ addEventListener("click", ({ target }) => {
   if (target instanceof Element && target.closest("button")) sayFault("");
 });
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
-addEventListener("hashchange", open);
+addEventListener("hashchange", () => {
+  open();
+  listSessions(); // it may be a branch that was just made
+});
 addEventListener("focus", listSessions);
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) conversation?.rest();

@@ -434,7 +434,9 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     const whole = page.url();
     expect(await texts(".back .here")).toHaveLength(3);
     expect(await page.locator(".back .here:visible").count()).toBe(2);
-    await page.locator(".back button:text-is('Branch')").nth(1).click();
+    await page.locator(".back button:text-is('Branch')").nth(1).dblclick();
+    await eventually("#list a[aria-current] small").toBe("branch");
+    expect(await texts("#list small")).toEqual(["branch"]);
     await eventually(".user").toBe("Say one\nSay two");
     expect(page.url()).not.toBe(whole);
     await eventually("#list small").toBe("branch");
