@@ -580,6 +580,14 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await page.waitForSelector("#agents:not([hidden])");
     await send("Say hello");
     await answered();
+    await page.click("a:text-is('API')");
+    await page.click("#listSessions summary");
+    await page.click("#listSessions button");
+    await eventually("#listSessions output").toMatch(/^200 .*\n\n.*"title":"Say hello"/);
+    expect((await page.request.get(new URL("openapi.json", page.url()).href)).status()).toBe(200);
+    expect(await page.getAttribute("a[href$='openapi.json']", "href")).toBe("openapi.json");
+    await page.setViewportSize({ width: 340, height: 700 });
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
     proxy.close();
   });
 

@@ -87,7 +87,7 @@ describe("the chat page over HTTP", () => {
   test("switched off, browsers are led to the docs and none of its files is there", async () => {
     const { url } = await serve({ config: { ...config, server: { ...config.server, page: false } } });
     const shown = await fetch(url, { headers: HTML, redirect: "manual" });
-    expect([shown.status, shown.headers.get("Location")]).toEqual([302, "/docs"]);
+    expect([shown.status, shown.headers.get("Location")]).toEqual([302, "docs"]);
     expect((await fetch(`${url}/page/page.css`)).status).toBe(404);
   });
 

@@ -217,7 +217,7 @@ function once(
 /** No route fits, or none for this method. A person who opens the address of a server without a page is shown what there is. */
 function refuse({ method, url, headers }: ArrivedRequest): Response {
   if (url.pathname === "/" && method === "GET" && asksForHtml(headers)) {
-    return new Response(null, { status: 302, headers: { Location: "/docs" } });
+    return new Response(null, { status: 302, headers: { Location: "docs" } });
   }
   const allow = methodsAt(url.pathname);
   if (allow.length === 0) {

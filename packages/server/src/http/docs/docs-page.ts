@@ -56,8 +56,8 @@ export function docsPage(document: object): string {
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${html(info.title)} API</title>
 <meta name="viewport" content="width=device-width"><style>${DOCS_STYLE}</style></head><body>
-<h1>${html(info.title)} API <small>${html(info.version)}</small></h1><p>${html(info.description)}</p>
-<p><a href="/openapi.json">openapi.json</a></p>
+<h1>${html(info.title)} API <small>${html(info.version)}</small></h1><p>${prose(info.description)}</p>
+<p><a href="openapi.json">openapi.json</a></p>
 <label>Headers of every request, one a line <textarea id="headers" rows="2" placeholder="Authorization: Bearer …"></textarea></label>
 ${groups.join("")}<h2>Errors</h2>${renderErrors()}<h2>Schemas</h2>${schemas.join("")}
 <script>${DOCS_SCRIPT}</script></body></html>`;
@@ -68,15 +68,20 @@ function renderOperation({ path, method, operation }: { path: string; method: st
   const fields = parameters.map(renderField).join("");
   const body = requestBody ? `<label>Body ${types(requestBody.content)}<textarea rows="4">{}</textarea></label>` : "";
   const answers = Object.entries(responses).map(
-    ([status, { description, content = {} }]) => `<li>${html(status)}: ${html(description)} ${types(content)}</li>`,
+    ([status, { description, content = {} }]) => `<li>${html(status)}: ${prose(description)} ${types(content)}</li>`,
   );
-  return `<details id="${html(operationId)}"><summary><b>${method}</b> <code>${html(path)}</code> ${html(summary)}</summary>
+  return `<details id="${html(operationId)}"><summary><b>${method}</b> <code>${html(path)}</code> ${prose(summary)}</summary>
 <ul>${answers.join("")}</ul><form data-path="${html(path)}" data-method="${method}">${fields}${body}<button>Send</button><output></output></form></details>`;
 }
 
 function renderField({ name, in: where, required, description = "" }: Parameter): string {
-  const text = `${html(name)} <small>${html(where)} ${html(description)}</small>`;
+  const text = `${html(name)} <small>${html(where)} ${prose(description)}</small>`;
   return `<label>${text}<input name="${html(name)}" data-in="${html(where)}"${required ? " required" : ""}></label>`;
+}
+
+/** What stands in backticks is code. */
+function prose(text: string): string {
+  return html(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 }
 
 /** A named schema as a link to it. */

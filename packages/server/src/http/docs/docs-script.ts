@@ -37,7 +37,8 @@ function requestOf(form) {
   }
   const body = form.querySelector("textarea");
   const search = query.size > 0 ? "?" + query : "";
-  return [path + search, { method: form.dataset.method, headers, body: body ? body.value : undefined }];
+  // From here: a proxy may have it below a path of its own.
+  return ["." + path + search, { method: form.dataset.method, headers, body: body ? body.value : undefined }];
 }
 
 function queryOf(field) {

@@ -2,6 +2,7 @@ export const DOCS_STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 code, pre, textarea, input, output { font: 13px/1.45 ui-monospace, monospace; }
+code { overflow-wrap: anywhere; }
 details { border: 1px solid #8884; border-radius: 6px; margin: .4rem 0; padding: .4rem .8rem; }
 summary { cursor: pointer; }
 summary b { display: inline-block; min-width: 4.5rem; }
