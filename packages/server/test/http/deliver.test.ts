@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { until } from "./until.ts";
 
-const STALL_MS = 300;
+const STALL_MS = 1_000;
 /** More than a socket's own buffers take. */
 const LARGE = new Uint8Array(20_000_000);
 const REQUEST = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
