@@ -100,14 +100,15 @@ describe("a server as it is started", () => {
 
   it("takes in a thousand clients that come at the same moment", async () => {
     const { server } = await startTestServer();
-    const began = performance.now();
     const sockets = Array.from({ length: 1_000 }, () => connect(server.port, "127.0.0.1"));
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
     });
     const waited = await Promise.all(sockets.map((socket) => once(socket, "connect").then(() => performance.now())));
-    // Whom the system drops asks again after a second.
-    expect(Math.max(...waited) - began).toBeLessThan(1_000);
+    const order = waited.sort((a, b) => a - b);
+    const pauses = order.map((at, index) => at - (order[index - 1] ?? at));
+    // Whom the system drops asks again after a second, when all others have long been taken in, however slow the machine is.
+    expect(Math.max(...pauses)).toBeLessThan(600);
   });
 
   it("warns of scopes that have one folder for all", async () => {
