@@ -156,6 +156,44 @@ test("a server that takes the connection and never answers is given up like one 
   });
 });
 
+test("whoever leaves the loop leaves no connection behind, and no timer", async () => {
+  const closed = Promise.withResolvers<void>();
+  const open = (response: ServerResponse) => {
+    response.on("close", () => closed.resolve());
+    stream(token(1), false)(response);
+  };
+  await withAnswers([open], async (url) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    expect(await take(createClient({ baseUrl: url }).followEvents("s", { after: 0 }), 1)).toMatchObject([{ id: 1 }]);
+    await closed.promise;
+    // One would keep the process alive, which has nothing more to do.
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test("a stream is tried so many times more as the caller says, and then given up", async () => {
+  for (const maxReconnects of [0, 2]) {
+    await withAnswers([], async (baseUrl) => {
+      let tries = 0;
+      const away = async () => {
+        tries++;
+        throw new TypeError("fetch failed");
+      };
+      const client = createClient({ baseUrl, maxReconnects, fetch: away, wait: async () => {} });
+      await expect(take(client.followEvents("s"), 1)).rejects.toMatchObject({ code: "server_unreachable" });
+      expect(tries).toBe(1 + maxReconnects);
+    });
+  }
+});
+
+test("a stream that brings one event at a time is one, however often it ends", async () => {
+  const answers = [1, 2, 3, 4].map((id) => stream(token(id)));
+  await withAnswers(answers, async (baseUrl) => {
+    const client = createClient({ baseUrl, maxReconnects: 1, wait: async () => {} });
+    expect(await take(client.followEvents("s", { after: 0 }), 4)).toHaveLength(4);
+  });
+});
+
 test("a connection may be silent for ever where the caller says so", async () => {
   const late = (response: ServerResponse) => {
     stream("retry: 1\n\n", false)(response);

@@ -57,7 +57,9 @@ describe("sendMessage", () => {
     const firstTwo = Buffer.byteLength(streamText(log.slice(0, 2)));
     server.cut = (answer) => (answer === 1 ? firstTwo : undefined);
     const reconnects: unknown[] = [];
-    await collect(client.sendMessage(SESSION, "hello", { onReconnect: (about) => reconnects.push(about) }));
+    const stream = client.sendMessage(SESSION, "hello", { onReconnect: (about) => reconnects.push(about) });
+    await collect(stream);
+    expect(stream.run_id).toBe(RUN);
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       `POST /sessions/${SESSION}/messages`,
       `GET /sessions/${SESSION}/runs/${RUN}/events`,
