@@ -57,8 +57,14 @@ type AppContext = Context<AppEnv>;
 /** These keep their own account of idempotency keys: what they give is a run, and a stream that can be joined again. */
 const IDEMPOTENT_THEMSELVES: ReadonlySet<RouteName> = new Set(["sendMessage", "resumeSession"]);
 
-/** What these make is found again under the id that their key gives it, and they answer with all of a conversation. */
-const REPEATABLE: ReadonlySet<RouteName> = new Set(["startTask", "continueTask", "addTaskMessage"]);
+/** Answers of any length, to what only reads or whose work is found again under the id that its key gives it. */
+const REPEATABLE: ReadonlySet<RouteName> = new Set([
+  "searchStore",
+  "listNamespaces",
+  "startTask",
+  "continueTask",
+  "addTaskMessage",
+]);
 
 const ROUTE_LIST = Object.entries(ROUTES) as [RouteName, Route][];
 

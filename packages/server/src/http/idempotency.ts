@@ -11,7 +11,7 @@ export interface IdempotentRequest {
   readonly hash: string;
   readonly scope: Scope | undefined;
   readonly signal: AbortSignal;
-  /** Whether the work, done again with the same `key_id`, finds what it did and does nothing twice. */
+  /** Whether the work, done again with the same `key_id`, does nothing twice. */
   readonly repeatable?: boolean;
 }
 
@@ -29,7 +29,7 @@ const RENEWALS_PER_CLAIM = 3;
 /** How long an answer waits for a storage that went away: what is not kept would be done twice. */
 const KEEP_WITHIN_MS = 10_000;
 const KEPT_MS = IDEMPOTENCY_KEY_TTL_HOURS * 3_600_000;
-/** A task's answers hold its whole conversation, which would be stored once more for each of its messages. */
+/** A task's answers hold its whole conversation, which would be stored once more for each of its messages; a search finds megabytes. */
 const KEPT_LENGTH = 64 * 1024;
 const LOOK_EVERY_MS = 50;
 /** How long the second of two equal requests waits for the first. */

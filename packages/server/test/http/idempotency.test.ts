@@ -76,7 +76,8 @@ it("a task's message is added once, and a run resumed once", async () => {
   expect(await server.storage.countRuns(id)).toBe(2);
 });
 
-it("a task's conversation is not kept once more for each request that was answered with it", async () => {
+/** Counts what is kept of answers. */
+async function startCounting(): Promise<{ server: TestServer; kept: () => number }> {
   const storage = await openStorage("memory");
   onTestFinished(() => storage.close());
   let kept = 0;
@@ -87,7 +88,22 @@ it("a task's conversation is not kept once more for each request that was answer
       return storage.saveIdempotentResponse(answer);
     },
   };
-  const server = await startTestServer({ storage: counting });
+  return { server: await startTestServer({ storage: counting }), kept: () => kept };
+}
+
+it("what a search found is not kept", async () => {
+  const { server, kept } = await startCounting();
+  const item = { namespace: ["n"], key: "k", value: { text: "x".repeat(100_000) } };
+  expect((await server.ask("/store/items", { method: "PUT", json: item })).status).toBe(200);
+  for (let time = 1; time <= 2; time++) {
+    const found = await post(server, "/store/search", { namespace_prefix: ["n"] }, "key");
+    expect(found).toMatchObject({ items: [item], has_more: false });
+  }
+  expect(kept()).toBeLessThan(1_000);
+});
+
+it("a task's conversation is not kept once more for each request that was answered with it", async () => {
+  const { server, kept } = await startCounting();
   const { task_id, conversation_id } = await post<Task>(server, "/tasks", { query: "q" });
   const requests: [path: string, body: object, key: string][] = [
     ...Array.from({ length: 5 }, (_, n): [string, object, string] => [
@@ -100,7 +116,7 @@ it("a task's conversation is not kept once more for each request that was answer
   ];
   const answers = new Map<string, Task>();
   for (const [path, body, key] of requests) answers.set(key, await post<Task>(server, path, body, key));
-  expect(kept).toBeLessThan(150_000);
+  expect(kept()).toBeLessThan(150_000);
   for (const [path, body, key] of requests) {
     const { task_id: id, conversation } = await post<Task>(server, path, body, key);
     expect([id, conversation.messages.length], key).toEqual([answers.get(key)?.task_id, key === "message 0" ? 1 : 5]);
@@ -108,7 +124,7 @@ it("a task's conversation is not kept once more for each request that was answer
   const [path, , key] = requests[3] as [string, object, string];
   const other = { method: "POST", json: { role: "user", content: "other" }, headers: { "Idempotency-Key": key } };
   expect(await problemOf(server.ask(path, other))).toMatchObject({ code: "idempotency_mismatch" });
-  expect(await storage.getMessagesBySession(conversation_id)).toMatchObject({ total: 5 });
+  expect(await server.storage.getMessagesBySession(conversation_id)).toMatchObject({ total: 5 });
   await post(server, `/tasks/${answers.get("start")?.task_id}/complete`, {});
   const started = { method: "POST", json: requests.at(-1)?.[1], headers: { "Idempotency-Key": "start" } };
   expect(await problemOf(server.ask("/tasks", started))).toMatchObject({ code: "task_completed" });
