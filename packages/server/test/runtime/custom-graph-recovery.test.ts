@@ -42,8 +42,8 @@ async function accept(storage: Storage, runtime: Started["runtime"], context = {
   return { session, run_id: run.id };
 }
 
-/** Accepts a message, has another process work on it, and kills that one in the middle of its tool. */
-async function killInTool(wrapped: boolean) {
+/** Accepts a message, has another process work on it, and kills that one in the middle of its tool; then goes on, or aborts. */
+async function killInTool(wrapped: boolean, aborts = false) {
   const storage = await openStorage(uri());
   const runtime = await open(storage, { own: `${GRAPH}#graph` });
   const { session, run_id } = await accept(storage, runtime, { ledger: ledger(), wrapped });
@@ -58,8 +58,11 @@ async function killInTool(wrapped: boolean) {
   ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
+  const told = () => storage.readEvents({ session_id: session.id, types: ["tool_call"] });
+  await expect.poll(async () => (await told()).events.length).toBe(1);
   child.kill("SIGKILL");
   await once(child, "close");
+  if (aborts) await runtime.engine.abort(session.id);
   runtime.engine.start();
   const events = await eventsOf({ storage, session } as Started, run_id);
   await runtime.close(0);
@@ -82,6 +85,17 @@ it("a tool that is not in the journal runs at least once", LONG, async () => {
   expect(lines).toEqual(["first", "pay", "charge", "pay", "charge", "last"]);
   expect(messages[1]).toMatchObject({ role: "assistant", content: "charged" });
 });
+
+it(
+  "of such a tool nobody knows what it did where the run is aborted before anybody goes on with it",
+  LONG,
+  async () => {
+    const { events, lines } = await killInTool(false, true);
+    expect(lines).toEqual(["first", "pay", "charge"]);
+    expect(dataOf(events, "done")).toMatchObject([{ status: "aborted" }]);
+    expect(dataOf(events, "tool_result")).toMatchObject([{ outcome: "unknown" }]);
+  },
+);
 
 it("is handed over between two steps, and no node runs twice", async () => {
   const ran: string[] = [];
