@@ -114,12 +114,30 @@ it("calls that an abort stops have one, and so has what was delegated", async ()
   });
 });
 
+it("a call that an abort stops has its own, though one before it had its id and was denied", async () => {
+  const scene = await start([callsTogether(["c1", "ls"]), callsTogether(["c1", "wait"])], "tools: [wait]");
+  const events = await abortDuring(scene, 1);
+  expect(wrongToolEvents(events)).toEqual([]);
+  expect(dataOf(events, "tool_result")).toMatchObject([
+    { outcome: "denied" },
+    { outcome: "aborted", output: expect.stringContaining("stopped before it finished") },
+  ]);
+});
+
 it("calls of two agents that have the same id have one each", async () => {
   const scene = await start([callsTogether(task("c1"), ["c2", "wait"]), callsTogether(["c1", "wait"])]);
   const events = await abortDuring(scene, 2);
   expect(wrongToolEvents(events)).toEqual([]);
-  const told = dataOf(events, "tool_result").map(({ agent = "root", tool_call_id }) => `${agent} ${tool_call_id}`);
-  expect(told.toSorted()).toEqual(["general-purpose c1", "root c1", "root c2"]);
+  const told = dataOf(events, "tool_result").map(({ agent = "root", tool_call_id, output }) => [
+    `${agent} ${tool_call_id}`,
+    output,
+  ]);
+  expect(Object.fromEntries(told)).toEqual({
+    "general-purpose c1": expect.stringContaining("wait: It was stopped"),
+    "root c1": expect.stringContaining("stays done"),
+    "root c2": expect.stringContaining("wait: It was stopped"),
+  });
+  expect(told).toHaveLength(3);
 });
 
 it("a delegation whose agent fails has failed", async () => {
