@@ -165,6 +165,7 @@ it(
       const events = [...asked, ...(await rest)];
       expect(wrongToolEvents(events)).toEqual([]);
       expect(outcomes(events)).toEqual({ "root c1": "unknown" });
+      expect(await killed.storage.listToolCalls(killed.run_id)).toMatchObject([{ status: "unknown" }]);
     }
   },
 );

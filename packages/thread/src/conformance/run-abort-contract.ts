@@ -98,6 +98,8 @@ export function runAbortContract(open: OpenStorage): void {
         ["status", { status: "idle" }],
         ["done", { status: "aborted" }],
       ]);
+      const unknown = { status: "unknown", result: null, finished_at: expect.stringMatching(/Z$/) };
+      expect(await storage.listToolCalls(run_id)).toMatchObject([unknown, unknown]);
     });
 
     test("one of them that a later attempt has taken back is told with its result", async ({ storage }) => {

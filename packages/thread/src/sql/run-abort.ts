@@ -73,7 +73,7 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): T
   const { db } = ctx;
   const { id: run_id, session_id, scope } = row;
   const finished_at = ctx.now();
-  const events = [...(yield* leftCalls(ctx, row)), ...ABORTED];
+  const events = [...(yield* leftCalls(ctx, row, finished_at)), ...ABORTED];
   const batch = { session_id, run_id, events, created_at: finished_at };
   const end = db.q.updateTable("runs").set({ status: "aborted", finished_at }).where("id", "=", run_id).returningAll();
   const [thread, ended] = yield* all([
@@ -90,13 +90,16 @@ function* endRun(ctx: SqlContext, row: RunRow, deliveryOf: DeliveryOfAborted): T
   return storedEvents(batch, thread?.rows[0]?.event_seq as number);
 }
 
-/** The results of calls that it was in when it asked: a delegation whose agent asked, or a tool that asked by itself. */
-function* leftCalls({ db }: SqlContext, { pk, id, thread, status }: RunRow): Tx<NewEvent[]> {
+/**
+ * The results of calls that it was in when it asked: a delegation whose agent asked, or a tool that asked by itself. Of one that
+ * is in the journal a human was asked what became of it, and nobody will say so any more.
+ */
+function* leftCalls({ db }: SqlContext, { pk, id, thread, status }: RunRow, finished_at: string): Tx<NewEvent[]> {
   if (status !== "waiting_for_approval") return [];
   const ofRun = db.q.selectFrom("events").select(["seq", "event", "data"]).where("run", "=", pk);
   const told = yield* rows(ofRun.where("thread", "=", thread).where("event", "in", CALL_EVENTS).orderBy("seq"));
-  const started = db.q.selectFrom("tool_calls").select(["tool_call_id", "checkpoint_ns"]).where("run_id", "=", id);
-  const begun = yield* rows(started.where("status", "=", "started"));
+  const close = db.q.updateTable("tool_calls").set({ status: "unknown", finished_at }).where("run_id", "=", id);
+  const begun = yield* rows(close.where("status", "=", "started").returning(["tool_call_id", "checkpoint_ns"]));
   const calls = toldCalls(
     told.map(
       ({ seq, event, data }) =>
@@ -119,7 +122,6 @@ function isCall(record: { tool_call_id: string; checkpoint_ns: string }, { id, a
   return record.tool_call_id === indexedId(id) && record.checkpoint_ns.includes("|") === (agent !== undefined);
 }
 
-/** Of one that is in the journal a human was asked what became of it. */
 function leftCall({ id, name, agent }: ToldCall, isUnknown: boolean): NewEvent {
   const about = { ...(agent !== undefined && { agent }), tool_call_id: id, exit_code: null };
   const [outcome, output] = isUnknown
