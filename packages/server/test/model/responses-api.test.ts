@@ -180,10 +180,15 @@ describe("a thread holds all that its next answer needs", () => {
   });
 });
 
-test("a call that must be made is asked for as such", async () => {
+test("a call that must be made is asked for as such, and what its tool can do without is no duty", async () => {
   answers(calling);
   const model = await openai();
-  const look = { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } };
-  await model.bindTools?.([look], { tool_choice: "any" }).invoke([asked]);
-  expect(server.requests[0]?.body).toMatchObject({ tool_choice: "required" });
+  const parameters = { type: "object", properties: { depth: { type: "number" } } };
+  await model
+    .bindTools?.([{ type: "function", function: { name: "look", parameters } }], { tool_choice: "any" })
+    .invoke([asked]);
+  expect(server.requests[0]?.body).toMatchObject({
+    tool_choice: "required",
+    tools: [{ name: "look", parameters, strict: false }],
+  });
 });

@@ -33,8 +33,10 @@ async function load(fields: ModelFields): Promise<BaseChatModel> {
   };
   // Servers that speak "the OpenAI protocol" speak Chat Completions; only OpenAI itself has the Responses API.
   if (fields.base_url !== null) return new CompatibleAnswers(options);
-  const protocols = { completions: new OpenAIAnswers(options), responses: new OpenAIResponses(options) };
-  return new ChatOpenAI({ ...options, ...protocols });
+  const completions = new OpenAIAnswers(options);
+  // Unless it is told otherwise, this protocol makes a duty of every argument that a tool can do without.
+  const responses = new OpenAIResponses({ ...options, supportsStrictToolCalling: false });
+  return new ChatOpenAI({ ...options, completions, responses });
 }
 
 function endOf({ generationInfo, message }: ChatGenerationChunk): string | undefined {
