@@ -13,17 +13,15 @@ export class StreamAccount {
   #counts: UsageMetadata | undefined;
   #miscounted = false;
   #characters = 0;
-  readonly #keepIds: boolean;
   readonly #calls = new AnswerCalls();
   #end: string | undefined;
   #said = false;
   #blocks = false;
   #model: string | undefined;
 
-  constructor({ kind, provider }: Pick<ModelSource, "kind" | "provider">, messages: readonly BaseMessage[]) {
+  constructor({ kind }: Pick<ModelSource, "kind">, messages: readonly BaseMessage[]) {
     this.#kind = kind;
     this.#messages = messages;
-    this.#keepIds = provider.base_url === null;
   }
 
   /** Undefined where the kind's protocol has no end that could be checked. */
@@ -65,7 +63,7 @@ export class StreamAccount {
     this.#characters += sizeOf(message);
     this.#said ||= saysSomething(message);
     this.#blocks ||= Array.isArray(message.content);
-    if (!this.#keepIds) dropId(message);
+    dropId(message);
     if (message.usage_metadata) this.#count(message.usage_metadata);
     delete message.usage_metadata;
     delete message.response_metadata["model_name"];
@@ -153,8 +151,8 @@ function isTextless(block: { type?: unknown; text?: unknown }): boolean {
   return block.type === "text" && "text" in block && typeof block.text !== "string";
 }
 
-// A server of one's own may give every answer the same id. An agent's history would then keep only the last of them: a message
-// with a known id replaces the other. Without one, LangChain gives each its own.
+// Without one, LangChain gives each its own. The provider's is in some pieces of an answer and not in others, so that the message would
+// not be that of which its words were told; and a server may give every answer the same one: an agent's history would keep the last of them.
 function dropId(message: AIMessageChunk): void {
   delete message.id;
   delete message.lc_kwargs["id"];
