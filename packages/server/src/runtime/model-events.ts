@@ -63,7 +63,8 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       for (const used of unfinishedIn(chunk)) count(used, saying.get(runId));
       const said = saying.get(runId);
       if (!said) return;
-      if (chunk?.id) said.message_id = chunk.id;
+      // LangChain names the pieces that have no id; one that the provider gave is the message's, though few pieces have it.
+      if (chunk?.id && !chunk.id.startsWith("run-")) said.message_id = chunk.id;
       const thought = chunk && tell("reasoning", said, reasoningOf(chunk));
       const content = chunk ? textOf(chunk.content) : token;
       if (content && !said.agent) last = said;

@@ -1,3 +1,5 @@
+import { ChatAnthropic } from "@langchain/anthropic";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
@@ -62,6 +64,21 @@ it.each(MAKERS)("an answer's words are told under the id that it has in the end 
   const [done] = dataOf(events, "done");
   const ids = dataOf(events, "token").map(({ message_id }) => message_id);
   expect(ids).toEqual([done?.["message_id"], done?.["message_id"]]);
+});
+
+it("so they are in a user's own graph, whose model gives its provider's ids", async () => {
+  const server = await openScriptedServer();
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  server.script(anthropic.says("Hello ", "again"));
+  const model = new ChatAnthropic({ model: "claude-haiku-4-5", apiKey: "none", anthropicApiUrl: server.url });
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("answer", async ({ messages }) => ({ messages: await model.invoke(messages) }))
+    .addEdge(START, "answer")
+    .compile();
+  const events = await say(await startRuntime({ graphs: { graph }, session: { agent_name: "graph" } }), "Go");
+  const [done] = dataOf(events, "done");
+  expect(done?.["message_id"]).toBe("msg_1");
+  expect(dataOf(events, "token").map(({ message_id }) => message_id)).toEqual(["msg_1", "msg_1"]);
 });
 
 it.each(MAKERS)("what a model said before a tool is there once when that is aborted (%s)", async (key, calls, says) => {
