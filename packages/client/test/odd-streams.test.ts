@@ -128,6 +128,20 @@ test("a page where a stream should be is told at once: asking again would not he
   });
 });
 
+test("a page that has no end is not kept open behind the error", async () => {
+  const closed = Promise.withResolvers<void>();
+  const endless = (response: ServerResponse) => {
+    response.on("close", () => closed.resolve());
+    response.writeHead(200, { "content-type": "text/html" }).write("<html>");
+  };
+  await withAnswers([endless], async (url) => {
+    await expect(take(createClient({ baseUrl: url }).followEvents("s"), 1)).rejects.toMatchObject({
+      code: "unexpected_answer",
+    });
+    await closed.promise;
+  });
+});
+
 test("a quiet session is followed for as long as its connections show that they live, however often they are cut", async () => {
   const quiet = stream("retry: 1\nid: 3\n\n:heartbeat\n\n");
   const answers = [...Array.from({ length: 6 }, () => quiet), stream(token(4))];
@@ -191,6 +205,14 @@ test("a stream that brings one event at a time is one, however often it ends", a
   await withAnswers(answers, async (baseUrl) => {
     const client = createClient({ baseUrl, maxReconnects: 1, wait: async () => {} });
     expect(await take(client.followEvents("s", { after: 0 }), 4)).toHaveLength(4);
+  });
+});
+
+test("an abort does not wait for a server that takes the connection and never answers", async () => {
+  const stop = new AbortController();
+  await withAnswers([() => stop.abort(new Error("enough"))], async (url) => {
+    const client = createClient({ baseUrl: url, idleTimeoutMs: Number.POSITIVE_INFINITY });
+    await expect(take(client.followEvents("s", { signal: stop.signal }), 1)).rejects.toThrow("enough");
   });
 });
 

@@ -165,5 +165,7 @@ describe("followRun", () => {
 
   test("starts with the run's first event", async () => {
     expect(await collect(client.followRun(SESSION, RUN))).toEqual(log);
+    // A server takes silence for "what comes next".
+    expect(server.requests[0]?.url).toBe(`/sessions/${SESSION}/runs/${RUN}/events?after=0`);
   });
 });
