@@ -32,6 +32,8 @@ export interface ProjectedChange extends Origin {
   appended: boolean;
   /** If messages have left the state: the ids of those that are still there. */
   stayed: readonly string[] | undefined;
+  /** The first of a run's attempt: what was pending before it is in it by now, or never will be. */
+  begins?: boolean;
 }
 
 /** Of a checkpoint that comes right after the head. `undefined` when only a rebuild can tell. */

@@ -33,11 +33,12 @@ export function projectRoot(op: WriteOp, put: RootPut): void {
   const origin = { run_id: lease?.run_id ?? null, checkpoint_id: checkpoint.id, created_at: checkpoint.ts };
   const before = thread.shown?.deref();
   const change = follows ? projectCheckpoint(origin, { messages, before, now, then }) : undefined;
-  op.projection = { session_id, rows: change && { after: parent_id, change } };
   if (lease) {
-    lease.projected ??= new ProjectedRows(session_id);
+    lease.projected ??= new ProjectedRows(session_id, checkpoint.id);
     lease.projected.follow(messages, change);
   }
+  const begins = lease?.projected?.first === checkpoint.id;
+  op.projection = { session_id, rows: change && { after: parent_id, change: { ...change, begins } } };
   thread.head = checkpoint.id;
   thread.messages = now;
   thread.shown = Array.isArray(messages) ? new WeakRef(messages) : undefined;

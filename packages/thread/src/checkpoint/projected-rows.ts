@@ -14,10 +14,13 @@ const LAST_ONES = 16;
  */
 export class ProjectedRows {
   readonly session_id: string;
+  /** The first checkpoint that the run wrote, in this attempt. */
+  readonly first: string;
   readonly #prints = new Map<string, string>();
 
-  constructor(session_id: string) {
+  constructor(session_id: string, first: string) {
     this.session_id = session_id;
+    this.first = first;
   }
 
   /** The next checkpoint's list, and what it changed; without that, all rows are being made anew. */

@@ -21,7 +21,7 @@ export function projectionStatements(
     statements.push(...writeRows(dialect, session_id, [...together.values()]));
     together.clear();
   };
-  for (const { changed, appended, stayed, ...origin } of changes) {
+  for (const { changed, appended, stayed, begins: _, ...origin } of changes) {
     for (const message of changed) {
       // What is new follows what was written before it; what has a place keeps it, and what comes next follows the last.
       if (!appended || together.has(message.id)) write();
@@ -31,6 +31,7 @@ export function projectionStatements(
     if (stayed) statements.push(markLeft(dialect, session_id, origin.checkpoint_id, stayed));
   }
   write();
+  if (changes.some(({ begins }) => begins)) statements.push(...removeDropped(dialect, session_id));
   const hasRows = changes.some(({ changed }) => changed.length > 0);
   return hasRows ? statements : [...removePending(dialect, session_id), ...statements];
 }
@@ -79,6 +80,20 @@ const COUNT = textByRows(
 /** The last place of what the state holds or held: accepted messages whose run hasn't put them there come after it. */
 const LAST = `(select m.position from messages m where m.session_id = ? and m.position is not null
   and m.checkpoint_id is not null order by m.position desc limit 1)`;
+
+/** What a rebuild showed of an unfinished step under an id of its own, and the step was given up: no checkpoint has taken it. */
+const OF_DROPPED = `from messages where session_id = ? and position > coalesce(${LAST}, 0)
+  and checkpoint_id is null and run_id is not null and role <> 'user'`;
+const DELETE_DROPPED = `delete ${OF_DROPPED}`;
+const UNCOUNT_DROPPED = `update sessions set message_count = message_count - (select count(*) ${OF_DROPPED})
+  where id = ? and exists (select 1 ${OF_DROPPED})`;
+
+function removeDropped(dialect: Dialect, session_id: string): Statement[] {
+  return [
+    prepared(dialect, UNCOUNT_DROPPED, Array(5).fill(session_id)),
+    prepared(dialect, DELETE_DROPPED, Array(2).fill(session_id)),
+  ];
+}
 
 const LAST_OF_SESSION = LAST.replace("?", "s.id");
 

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { LEASE, type WriterLease } from "../checkpoint/lease.ts";
+import type { Storage } from "../storage.ts";
 import { checkpointEventContract } from "./checkpoint-event-contract.ts";
 import { threadConfig } from "./checkpoint-graph.ts";
 import { elsewhere, put } from "./checkpoint-line.ts";
@@ -228,6 +229,27 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       await expectRows(storage, id, ["a", "b"]);
     });
 
+    test("what was said beside a question stays with the answer, in the same place", async ({ storage }) => {
+      const { session_id, run_id, first } = await asking(storage);
+      await storage.resumeRun(run_id, {});
+      const saver = await storage.getCheckpointer();
+      const messages = [human("a"), new AIMessage({ id: "beside", content: "said" }), human("b")];
+      await put(saver, first, { messages }, leased(await claim(storage, { session_id })));
+      await expectRows(storage, session_id, ["a", "beside", "b"]);
+    });
+
+    test("what was said beside a question goes when nobody answers it and the next run begins anew", async ({
+      storage,
+    }) => {
+      const { session_id, first } = await asking(storage);
+      await storage.requestAbort(session_id);
+      await storage.createRun({ session_id, message: { id: "b", role: "user", content: "b" } });
+      const saver = await storage.getCheckpointer();
+      const messages = [human("a"), human("b")];
+      await put(saver, first, { messages }, leased(await claim(storage, { session_id })));
+      await expectRows(storage, session_id, ["a", "b"]);
+    });
+
     test("a session whose thread has no checkpoint keeps its rows", async ({ storage }) => {
       const { id: session_id } = await storage.createSession({});
       await storage.createMessage({ session_id, role: "user", content: "kept" });
@@ -317,4 +339,20 @@ export function checkpointProjectionContract(open: OpenStorage): void {
 
   projectionModelContract(open);
   checkpointEventContract(open);
+}
+
+/** A run that waits for an answer; beside the question a task has said something. */
+async function asking(storage: Storage) {
+  const saver = await storage.getCheckpointer();
+  const { session_id, lease } = await startRun(storage);
+  const first = await put(saver, lease.thread_id, { messages: [human("a")] }, leased(lease));
+  const config = { configurable: { ...first.config.configurable, ...leased(lease).configurable } };
+  await saver.putWrites(config, [["messages", [new AIMessage({ id: "beside", content: "said" })]]], "task");
+  await storage.suspendRun(lease, [], undefined, undefined, true);
+  expect(await rowIds(storage, session_id)).toEqual(["a", "beside"]);
+  return { session_id, run_id: lease.run_id, first };
+}
+
+function leased({ run_id, epoch }: WriterLease) {
+  return { configurable: { [LEASE]: { run_id, epoch } } };
 }
