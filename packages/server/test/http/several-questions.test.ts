@@ -30,6 +30,7 @@ async function ask(graph: object, storage?: Storage) {
       const decisions = [{ id: of, type: "respond", value }];
       return server.ask(`/sessions/${id}/resume`, { method: "POST", json: { decisions } });
     },
+    resume: () => server.ask(`/sessions/${id}/resume`, { method: "POST", json: {} }),
     said: async () => (await server.storage.listMessagesForSession(id)).at(-1)?.content,
   };
 }
@@ -63,3 +64,23 @@ for (const [where, graph] of Object.entries({ "a node": asking, "a subgraph's no
     expect(await said()).toBe("yes no");
   });
 }
+
+it("what a node asks that failed after an answer, and is tried again, is asked", async () => {
+  let failures = 1;
+  const failing = new StateGraph(MessagesAnnotation)
+    .addNode("ask", () => {
+      const first = interrupt("Pay Ann?");
+      if (failures-- > 0) throw new Error("the bank is closed");
+      return { messages: [new AIMessage(`${first} ${interrupt("Pay Bob?")}`)] };
+    })
+    .addEdge(START, "ask")
+    .compile();
+  const { waiting, answer, resume, said } = await ask(failing);
+  const [first] = await waiting();
+  expect(((await (await answer(first?.id, "yes")).json()) as Run).status).toBe("failed");
+  expect(((await (await resume()).json()) as Run).status).toBe("waiting_for_approval");
+  const [second] = await waiting();
+  expect(second?.value).toBe("Pay Bob?");
+  await answer(second?.id, "no");
+  expect(await said()).toBe("yes no");
+});

@@ -94,6 +94,26 @@ describe("abort of a user's own graph", () => {
     expect(dataOf(await say(started, "Hello"), "done")).toMatchObject([{ status: "succeeded" }]);
   });
 
+  it("leaves an answer that its node has heard to the end to that node: what becomes of it nobody else can know", async () => {
+    const heard = Promise.withResolvers<void>();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("draft", async ({ messages }) => {
+        await new OfflineModel().invoke(messages);
+        heard.resolve();
+        return new Promise<object>(() => undefined);
+      })
+      .addEdge(START, "draft")
+      .compile();
+    const started = await startGraph(graph);
+    const run_id = await send(started, "Hello there");
+    await heard.promise;
+    await started.runtime.engine.abort(started.session.id);
+    const events = await eventsOf(started, run_id);
+    expect(dataOf(events, "done")).toMatchObject([{ status: "aborted", assistant_data: null }]);
+    const messages = await started.storage.listMessagesForSession(started.session.id);
+    expect(messages.map(({ role }) => role)).toEqual(["user"]);
+  });
+
   it("a tool in the journal that does not heed the signal is unknown: LangChain lets go of it before it ends", async () => {
     const effects: string[] = [];
     const begun = Promise.withResolvers<void>();
