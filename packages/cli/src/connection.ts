@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Client, createClient } from "@cognition/client";
-import type { Config } from "@cognition/server/operator";
+import { type Config, storageSettings } from "@cognition/server/operator";
 import { type Arguments, misuse, scopeOf } from "./command.ts";
 import { CONFIG_HELP, CONFIG_OPTIONS, configOf, SERVING, SERVING_HELP } from "./config-flags.ts";
 import type { Context } from "./context.ts";
@@ -53,7 +54,8 @@ export async function connect(context: Context, args: Arguments, { works = false
   const isolation = origins.get("workspace.isolation")?.from === "default" ? "shared" : config.workspace.isolation;
   // Loaded only here: whoever talks to a server that runs already need not wait for the agent engine.
   const { openServer } = await import("./open-server.ts");
-  const own = ownUse({ ...config, workspace: { ...config.workspace, isolation } });
+  const stored = works ? config : withoutMaking(config);
+  const own = ownUse({ ...stored, workspace: { ...config.workspace, isolation } });
   const server = await openServer(context, own, { works });
   return {
     client: createClient({ baseUrl: server.url, ...identity }),
@@ -90,6 +92,14 @@ export async function withConnection(
   } finally {
     await connection.close();
   }
+}
+
+/** Whoever only looks makes no database where none is: he may be in another folder than he believes. */
+function withoutMaking(config: Config): Config {
+  const { state_database } = storageSettings(config);
+  if (state_database === undefined || existsSync(state_database)) return config;
+  const { uri, ...persistence } = config.persistence;
+  return { ...config, persistence: { ...persistence, backend: "memory" } };
 }
 
 /** For this command alone: on loopback, on any free port, with no request log in between what the user reads. */

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -317,6 +317,16 @@ describe("serve", () => {
     expect(code).toBe(2);
     expect(errors).toContain("--ready-fd 998 can't be written");
   });
+});
+
+test("whoever only looks makes no database, and is told where none is", async () => {
+  const { code, output } = await run(["sessions"]);
+  expect({ code, output }).toEqual({
+    code: 0,
+    output: `No sessions at ${dir.path} yet. \`cognition chat\` begins one.\n`,
+  });
+  expect(await run(["log", "s"])).toMatchObject({ code: 1, errors: expect.stringContaining("There is no session s") });
+  expect(existsSync(join(dir.path, ".cognition"))).toBe(false);
 });
 
 test("whoever only looks takes up nothing that a server has left", async () => {

@@ -16,10 +16,11 @@ export const command: Command = {
   ],
   async run(context, args) {
     const limit = numberOf(args, "limit") ?? SHOWN;
-    return withConnection(context, args, async ({ client, again }) => {
+    return withConnection(context, args, async ({ client, again, place }) => {
       const page = await client.listSessions({ limit });
       if (args.flag("json")) printJson(context, page);
-      else if (page.sessions.length === 0) context.output.write(`No sessions yet. \`${again("chat")}\` begins one.\n`);
+      else if (page.sessions.length === 0)
+        context.output.write(`No sessions at ${place} yet. \`${again("chat")}\` begins one.\n`);
       else {
         const rows = page.sessions.map((session) => [
           session.id,
