@@ -8,6 +8,7 @@ import {
   type Storage,
   type WriterLease,
 } from "@cognition/thread";
+import { messageOf } from "../file/error-text.ts";
 import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
@@ -221,7 +222,7 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   }
   const status = cause === ABORTED ? "aborted" : "failed";
   if (status === "failed") options.onError(error, lease.run_id);
-  const settled = await settle(options, runWork, status);
+  const settled = await settle(options, runWork, status, error);
   const end: EndOf = { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) };
   return finish(options, runWork, end).catch(async (refused) => {
     if (!isAppError(refused, "validation_failed")) throw refused;
@@ -243,12 +244,13 @@ const UNSTORABLE: EndOf = {
 };
 
 /** What can't be settled, because its agent can't be opened any more, ends all the same: or its thread would wait for ever. */
-async function settle(options: RunWorkerOptions, runWork: RunWork, status: "aborted" | "failed") {
+async function settle(options: RunWorkerOptions, runWork: RunWork, status: "aborted" | "failed", cause: unknown) {
   try {
     return await options.executor.settle(runWork, status);
   } catch (error) {
     if (isAppError(error, ...NOT_THE_RUNS)) throw error;
-    options.onError(error, runWork.lease.run_id);
+    // It is told once where it is what the run has failed of.
+    if (messageOf(error) !== messageOf(cause)) options.onError(error, runWork.lease.run_id);
     return { usage: await usedSoFar(options.storage, runWork) };
   }
 }

@@ -329,6 +329,28 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     expect(settled).toEqual(["failed"]);
   });
 
+  it("tells a failure once, also where the same keeps what it left from being settled; and any other", async () => {
+    const { storage, drop } = await open[backend]();
+    cleanups.push(async () => {
+      await storage.close();
+      await drop();
+    });
+    const noKey = () => Promise.reject(new AppError("model_failed", "There is no key"));
+    const others = [noKey, () => Promise.reject(new Error("Another reason"))];
+    const settle: Executor["settle"] = () => (others.shift() ?? noKey)();
+    const { engine, errors } = await startEngine(storage, noKey, {}, settle);
+    const { id } = await storage.createSession({});
+    for (const n of [1, 2]) {
+      await submit(engine, id);
+      await eventsUntilDone(storage, id, n);
+    }
+    expect(errors.map((error) => (error as Error).message)).toEqual([
+      "There is no key",
+      "There is no key",
+      "Another reason",
+    ]);
+  });
+
   it("takes over from a worker that is gone, and says from where what was said still counts", async () => {
     const { storage } = await start(backend, async () => SUCCEEDED, { max_runs: 0 });
     const { id: session_id } = await storage.createSession({});
