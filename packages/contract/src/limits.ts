@@ -30,6 +30,8 @@ export const DEFAULT_MAX_STORE_VALUE_BYTES = MIB;
 export const DEFAULT_MAX_OUTPUT_BYTES = 100 * KIB;
 /** Above the largest field times its worst JSON or base64 overhead, so that the field's own limit is the one reported. */
 export const DEFAULT_MAX_BODY_BYTES = 16 * MIB;
+/** A page of a list that is larger is refused: it would take the server's memory and time from everybody else. */
+export const MAX_ANSWER_BYTES = 64 * MIB;
 
 /** Deeper values parse, but `JSON.stringify` overflows the stack on them: they would be accepted and never stored. */
 export const MAX_JSON_DEPTH = 128;

@@ -1,4 +1,5 @@
-import { AppError, type Route } from "@cognition/contract";
+import type { Route } from "@cognition/contract";
+import { tooLarge } from "./gather-rows.ts";
 
 export interface JsonReply {
   readonly status: number;
@@ -24,8 +25,7 @@ function toJson(body: unknown): string {
     return JSON.stringify(body);
   } catch (cause) {
     if (!(cause instanceof RangeError && cause.message === TOO_LONG)) throw cause;
-    const message = "The answer is larger than one may be. Ask for less of it at a time, with a lower limit.";
-    throw new AppError("limit_exceeded", message, { details: { limit: "answer" }, cause });
+    throw tooLarge(cause);
   }
 }
 

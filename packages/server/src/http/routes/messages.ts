@@ -2,6 +2,7 @@ import { AppError, type ListMessages, type Message, type MessagePage } from "@co
 import type { Storage } from "@cognition/thread";
 import { type SendOptions, sendMessage } from "../../session/send-message.ts";
 import type { Sessions } from "../../session/sessions.ts";
+import { gatherRows } from "../gather-rows.ts";
 import type { Handlers } from "../handler.ts";
 import { requestHash } from "../idempotency.ts";
 import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
@@ -40,8 +41,15 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       const { limit, offset, order, role, checkpoint_id } = query;
       if (checkpoint_id !== undefined) return pageOf(await messagesAt(options, id, checkpoint_id), query);
       const filter = { order, ...(role && { role }), ...(scope && { scope }), ...(past !== undefined && { past }) };
-      const found = await storage.getMessagesBySession(id, { limit: limit + 1, offset, ...filter });
-      const { page: messages, info } = cursorPage(query, found.messages, found.total);
+      let total = 0;
+      const found = await gatherRows<Message>(limit + 1, async (count, before) => {
+        const last = before.at(-1);
+        const place = last ? { past: last.id } : { offset };
+        const page = await storage.getMessagesBySession(id, { limit: count, ...filter, ...place });
+        total = page.total;
+        return page.messages;
+      });
+      const { page: messages, info } = cursorPage(query, found, total);
       return { messages, ...info };
     },
     getMessage: async ({ params, scope }) => {

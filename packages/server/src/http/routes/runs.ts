@@ -1,6 +1,7 @@
-import { AppError, type Run, type Scope } from "@cognition/contract";
+import { AppError, type Run, type Scope, type StoredEvent } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { Sessions } from "../../session/sessions.ts";
+import { gatherRows } from "../gather-rows.ts";
 import type { Handlers } from "../handler.ts";
 import { acceptsStream, type Streams } from "../streams.ts";
 import { cursorPage, uuidCursorOf } from "./page.ts";
@@ -38,8 +39,13 @@ export function runRoutes({ storage, sessions, streams }: RunRoutes): Pick<Handl
       const { id } = await sessions.get(params.id, scope);
       const { after, limit, type: types } = query;
       if (acceptsStream(headers)) return streams.followSession({ session_id: id, last_event_id, after, types });
-      const page = { session_id: id, limit, after: after ?? 0, ...(types && { types }), ...(scope && { scope }) };
-      const { events, has_more } = await storage.readEvents(page);
+      const which = { session_id: id, ...(types && { types }), ...(scope && { scope }) };
+      let has_more = false;
+      const events = await gatherRows<StoredEvent>(limit, async (count, before) => {
+        const page = await storage.readEvents({ ...which, limit: count, after: before.at(-1)?.id ?? after ?? 0 });
+        has_more = page.has_more;
+        return page.events;
+      });
       return { events, has_more };
     },
     listRunEvents: async ({ params, query, last_event_id, scope }) => {

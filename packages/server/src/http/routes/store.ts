@@ -1,5 +1,6 @@
 import { AppError, type Scope, type StoreItem } from "@cognition/contract";
 import type { Storage, Store } from "@cognition/thread";
+import { gatherRows } from "../gather-rows.ts";
 import type { Handlers } from "../handler.ts";
 
 type Names = "getStoreItem" | "putStoreItem" | "deleteStoreItem" | "searchStore" | "listNamespaces";
@@ -37,14 +38,10 @@ export function storeRoutes({ storage }: StoreRoutes): Pick<Handlers, Names> {
     searchStore: async ({ body: { namespace_prefix, filter, query, limit, offset }, scope }) => {
       const store = await storeOf(scope);
       // One more than asked for tells whether there are more.
-      const wanted = {
-        limit: limit + 1,
-        offset,
-        refreshTtl: false,
-        ...(filter && { filter }),
-        ...(query && { query }),
-      };
-      const found = await store.search(namespace_prefix, wanted);
+      const wanted = { refreshTtl: false, ...(filter && { filter }), ...(query && { query }) };
+      const found = await gatherRows<Found>(limit + 1, (count, before) =>
+        store.search(namespace_prefix, { ...wanted, limit: count, offset: offset + before.length }),
+      );
       return { items: found.slice(0, limit).map(toStoreItem), has_more: found.length > limit };
     },
     listNamespaces: async ({ body: { prefix, suffix, max_depth, limit, offset }, scope }) => {
