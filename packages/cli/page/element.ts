@@ -13,8 +13,15 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-export function button(text: string, onclick: () => void, className = ""): HTMLButtonElement {
-  return element("button", { type: "button", className, onclick }, text);
+export function button(text: string, act: () => void, className = ""): HTMLButtonElement {
+  return element("button", { type: "button", className, onclick: once(act) }, text);
+}
+
+/** The second click of a double click is meant for the same: two branches, or two turns taken back, are what nobody wants. */
+export function once(act: () => void): (click: MouseEvent) => void {
+  return ({ detail }) => {
+    if (detail <= 1) act();
+  };
 }
 
 /** One that is in the page's own markup. */

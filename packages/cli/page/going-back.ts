@@ -34,11 +34,11 @@ export function createGoingBack({ client, session_id, view, onTakenBack, onError
   const line = byId("p", "moved");
 
   function tell(words: string, action: string, act: () => void): void {
-    const once = button(action, () => {
+    const way = button(action, () => {
       line.replaceChildren();
       act();
     });
-    line.replaceChildren(element("span", {}, words), once);
+    line.replaceChildren(element("span", {}, words), way);
   }
 
   async function go(point: Point): Promise<boolean> {
@@ -72,14 +72,7 @@ export function createGoingBack({ client, session_id, view, onTakenBack, onError
       if (role !== "assistant" || tool_calls.length > 0 || textOf(content) === "") return;
       view.place(`${id} back`, 0, () => {
         const back = button("Back to here", () => void go({ message_id: id }).catch(onError), "here");
-        const apart = button("Branch", () => {
-          apart.disabled = true; // a double click would make two of them
-          branch(id)
-            .catch(onError)
-            .finally(() => {
-              apart.disabled = false;
-            });
-        });
+        const apart = button("Branch", () => void branch(id).catch(onError));
         return element("p", { className: "back" }, back, apart);
       });
     },

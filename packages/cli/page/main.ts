@@ -1,5 +1,5 @@
 import { type Conversation, openConversation } from "./conversation.ts";
-import { byId, element } from "./element.ts";
+import { byId, element, once } from "./element.ts";
 import { askIdentity, forgetIdentity, openClient } from "./identity.ts";
 import { markCurrent, showSessions } from "./sessions.ts";
 import { stayAtEnd } from "./stay-at-end.ts";
@@ -110,7 +110,7 @@ text.onkeydown = (pressed) => {
   byId("form", "composer").requestSubmit();
 };
 byId("button", "stop").onclick = () => void conversation?.stop();
-byId("button", "undo").onclick = () => conversation?.undo();
+byId("button", "undo").onclick = once(() => conversation?.undo());
 byId("button", "forget").onclick = () => {
   forgetIdentity();
   location.reload();

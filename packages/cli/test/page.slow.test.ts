@@ -445,6 +445,11 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await page.goto(whole);
     await eventually(".user").toBe("Say one\nSay two\nSay three");
     expect(await texts("#moved button")).toEqual([]);
+    // The second click comes when the first has done its work.
+    await page.locator("#undo").dblclick({ delay: 300 });
+    await eventually(".user").toBe("Say one\nSay two");
+    await page.locator("#undo").click();
+    await eventually(".user").toBe("Say one");
   });
 
   test("a tab that nobody looks at holds no connection, and has missed nothing when it is looked at again", async () => {

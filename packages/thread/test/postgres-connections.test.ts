@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createDatabase } from "../../../testing/database.ts";
 import { PostgresConnections } from "../src/sql/postgres-connections.ts";
@@ -19,18 +19,38 @@ function fatal(): Buffer {
 const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
 
 /** In front of the server: the first connections hear, in one breath, that they are open and that they are closed. */
-async function startRudeProxy(url: string, rude: number) {
-  const target = new URL(url);
-  const upstream = { port: Number(target.port), host: target.hostname };
+function startRudeProxy(url: string, rude: number) {
   let left = rude;
-  const proxy = createServer((client) => {
-    const server = connect(upstream.port, upstream.host);
+  return startProxy(url, (client) => {
     const isRude = left-- > 0;
-    server.on("data", (chunk) => {
+    return (chunk) => {
       const end = isRude && chunk.subarray(-READY.length).equals(READY);
       client.write(end ? Buffer.concat([chunk, fatal()]) : chunk);
       if (end) client.end();
-    });
+    };
+  });
+}
+
+/** As a busy server: the first connection is open at once, and hears nothing more for so long. */
+function startLateProxy(url: string, ms: number) {
+  let connections = 0;
+  return startProxy(url, (client) => {
+    const isFirst = connections++ === 0;
+    let isOpen = false;
+    return (chunk) => {
+      if (isFirst && isOpen) setTimeout(() => client.write(chunk), ms);
+      else client.write(chunk);
+      isOpen ||= chunk.subarray(-READY.length).equals(READY);
+    };
+  });
+}
+
+async function startProxy(url: string, answering: (client: Socket) => (chunk: Buffer) => void) {
+  const target = new URL(url);
+  const upstream = { port: Number(target.port), host: target.hostname };
+  const proxy = createServer((client) => {
+    const server = connect(upstream.port, upstream.host);
+    server.on("data", answering(client));
     client.on("data", (chunk) => server.write(chunk));
     for (const socket of [client, server]) {
       socket.on("error", () => undefined); // "close" follows
@@ -223,6 +243,17 @@ describe("a connection on which no answer comes", () => {
     await expect(add()).rejects.toMatchObject({ code: "storage_unavailable" });
     proxy.cutAll(false);
     expect((await ask("select count(*) as n from counted"))[0]?.rows).toEqual([{ n: 0 }]);
+  });
+
+  it("since the server has not come to it yet is waited for as long as a connection is", async () => {
+    const late = await startLateProxy(inject("postgresUrl"), 400);
+    const db = openPostgres({ url: late.url, poolMin: 0, quietMs: 50 });
+    onTestFinished(async () => {
+      await db.close();
+      await late.close();
+    });
+    const [found] = await db.readAll([{ sql: "select 1 as n", params: [] }]);
+    expect(found?.rows).toEqual([{ n: 1 }]);
   });
 
   it("because the server is at work, or waits for a lock, is waited for", async () => {

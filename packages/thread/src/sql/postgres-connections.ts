@@ -100,9 +100,10 @@ export class PostgresConnections {
       broken ??= error;
     };
     client.on("error", onError);
-    const left = this.#silent.waits(client);
+    let left: (() => void) | undefined;
     try {
       await this.#lookAt(client);
+      left = this.#silent.waits(client);
       return await work(client);
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -111,16 +112,17 @@ export class PostgresConnections {
       if (!isAnswer(error)) broken = error as Error;
       throw error;
     } finally {
-      left();
+      left?.();
       client.removeListener("error", onError);
       client.release(broken);
     }
   }
 
-  /** Once; and again where that has failed. */
-  #lookAt(client: pg.PoolClient): Promise<void> | undefined {
+  /** Once; and again where that has failed. Who waits for it meanwhile has asked his own connection nothing. */
+  #lookAt(client: pg.PoolClient): Promise<void> {
     if (this.#looked) return this.#looked;
-    this.#looked = requireOwnConnections(client, this.#url, this.where);
+    const left = this.#silent.waits(client);
+    this.#looked = requireOwnConnections(client, this.#url, this.where).finally(left);
     this.#looked.catch(() => {
       this.#looked = undefined;
     });

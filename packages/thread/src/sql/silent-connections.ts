@@ -44,6 +44,11 @@ export function createSilentConnections({
   let timer: NodeJS.Timeout | undefined;
   let asking = false;
 
+  /** One that the server has not even named yet can't be asked after: a busy server takes its time to begin. */
+  function patienceWith(client: pg.PoolClient): number {
+    return pids.has(client) ? quietMs : Math.max(quietMs, answerWithinMs);
+  }
+
   function quietNow(): [pg.PoolClient, Waiting][] {
     const now = performance.now();
     for (const [client, one] of waiting) {
@@ -52,7 +57,7 @@ export function createSilentConnections({
       one.bytes = bytesRead;
       one.since = now;
     }
-    return [...waiting].filter(([, { since }]) => now - since >= quietMs);
+    return [...waiting].filter(([client, { since }]) => now - since >= patienceWith(client));
   }
 
   async function look(): Promise<void> {
