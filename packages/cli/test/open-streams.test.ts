@@ -72,7 +72,9 @@ test("whoever follows a session with a token that expires is told so", async () 
   await expect(collect(client.followEvents(id))).rejects.toMatchObject(expired);
 });
 
-test("a client that has a new token for each request goes on with it, and sees each event once", async () => {
+test("a client that has a new token for each request goes on with it, and sees each event once", {
+  tags: "long",
+}, async () => {
   await start("jwt");
   let tokens = 0;
   const token = () => {

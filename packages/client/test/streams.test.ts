@@ -29,7 +29,9 @@ describe("sendMessage", () => {
     expect(request?.headers).toMatchObject({ accept: "text/event-stream" });
   });
 
-  test("cut at every byte of the answer, gives each event once and sends the message once", async () => {
+  test("cut at every byte of the answer, gives each event once and sends the message once", {
+    tags: "long",
+  }, async () => {
     const length = Buffer.byteLength(streamText(log));
     expect(length).toBeGreaterThan(400);
     let answers = 0;

@@ -52,30 +52,34 @@ describe("SQLite", () => {
     expect(readdirSync(dir.path)).toEqual(["notes.db"]);
   });
 
-  it.skipIf(process.platform === "win32")("a read-only folder is named, and so is a read-only file", async () => {
-    const folder = join(dir.path, "locked");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "old.db"), "");
-    chmodSync(join(folder, "old.db"), 0o444);
-    chmodSync(dir.path, 0o755);
-    chmodSync(folder, 0o555);
-    const messages = new Map<string, unknown>();
-    for (const name of ["new.db", "deep/new.db", "old.db"]) {
-      // Only root needs another user for it, and only root may become one.
-      const child = startChild("open", { uri: join(folder, name), ...(process.getuid?.() === 0 && { uid: NOBODY }) });
-      await child.next();
-      child.go();
-      messages.set(name, await child.next());
-      await child.kill();
-    }
-    const refused = {
-      code: "storage_unavailable",
-      message: expect.stringMatching(/locked is not writable for this user/),
-    };
-    for (const message of messages.values()) expect(message).toMatchObject(refused);
-    chmodSync(folder, 0o755);
-    expect(readdirSync(folder)).toEqual(["old.db"]);
-  });
+  it.skipIf(process.platform === "win32")(
+    "a read-only folder is named, and so is a read-only file",
+    { tags: "long" },
+    async () => {
+      const folder = join(dir.path, "locked");
+      mkdirSync(folder);
+      writeFileSync(join(folder, "old.db"), "");
+      chmodSync(join(folder, "old.db"), 0o444);
+      chmodSync(dir.path, 0o755);
+      chmodSync(folder, 0o555);
+      const messages = new Map<string, unknown>();
+      for (const name of ["new.db", "deep/new.db", "old.db"]) {
+        // Only root needs another user for it, and only root may become one.
+        const child = startChild("open", { uri: join(folder, name), ...(process.getuid?.() === 0 && { uid: NOBODY }) });
+        await child.next();
+        child.go();
+        messages.set(name, await child.next());
+        await child.kill();
+      }
+      const refused = {
+        code: "storage_unavailable",
+        message: expect.stringMatching(/locked is not writable for this user/),
+      };
+      for (const message of messages.values()) expect(message).toMatchObject(refused);
+      chmodSync(folder, 0o755);
+      expect(readdirSync(folder)).toEqual(["old.db"]);
+    },
+  );
 
   it("a file that another process has locked is busy, and opens once it is let go", async () => {
     const path = join(dir.path, "state.db");

@@ -178,7 +178,7 @@ describe.each(savers)("pieces on $name", ({ run }) => {
 });
 
 describe("a state of very many objects", () => {
-  it("is stored and read", async () => {
+  it("is stored and read", { tags: "long" }, async () => {
     const storage = await openStorage("memory");
     const saver = await storage.getCheckpointer();
     const list = Array.from({ length: 130_000 }, (_, n) => ({ n }));

@@ -256,7 +256,7 @@ describe("a connection on which no answer comes", () => {
     expect(found?.rows).toEqual([{ n: 1 }]);
   });
 
-  it("because the server is at work, or waits for a lock, is waited for", async () => {
+  it("because the server is at work, or waits for a lock, is waited for", { tags: "long" }, async () => {
     const { db, ask, add } = await open();
     const [slow] = await ask("select 1 as n, pg_sleep(1.5)");
     expect(slow?.rows).toMatchObject([{ n: 1 }]);

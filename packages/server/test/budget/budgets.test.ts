@@ -142,7 +142,7 @@ describe("a limit", () => {
     expect(error?.message).toMatch(/allows 10000 tokens.*; 0 tokens used, 9500 tokens reserved for calls .* under way/);
   });
 
-  it("on time stops a command in its middle", async () => {
+  it("on time stops a command in its middle", { tags: "long" }, async () => {
     const started = await start();
     const { storage, runtime } = started;
     await limit(started, { period: "run", max_seconds: 6 }); // enough to come to the command, on any machine
@@ -156,7 +156,7 @@ describe("a limit", () => {
     expect(await storage.listToolCalls(run_id)).toMatchObject([{ name: "execute", status: "aborted" }]);
   });
 
-  it("on time that is set, or lowered, while a command is at work stops it too", async () => {
+  it("on time that is set, or lowered, while a command is at work stops it too", { tags: "long" }, async () => {
     const started = await start();
     const { storage, runtime, root } = started;
     for (const [n, before] of [[], [BudgetLimit.parse({ period: "run", max_seconds: 3000 })]].entries()) {
@@ -170,7 +170,7 @@ describe("a limit", () => {
     }
   });
 
-  it("on time is shared by runs that are at work at once", async () => {
+  it("on time is shared by runs that are at work at once", { tags: "long" }, async () => {
     const started = await start();
     const { storage, runtime } = started;
     const max_seconds = 9;

@@ -64,7 +64,7 @@ it("so is one that was aborted in the middle of its answer", async () => {
   await expectAnsweredAnew(started, String(first?.data["run_id"]));
 });
 
-it("so is one that its limit on time stopped there, after the limit is raised", async () => {
+it("so is one that its limit on time stopped there, after the limit is raised", { tags: "long" }, async () => {
   const started = await startWith(begins({ type: "hang" }), says("Whole"));
   const limit = (max_seconds: number) =>
     started.ask("/budgets", { method: "PUT", json: { budgets: [{ period: "run", max_seconds }] } });

@@ -68,7 +68,9 @@ it("one that reads slowly gets all of it", async () => {
   await until("all of it", async () => (size > LARGE.length ? true : undefined));
 });
 
-it("who waits for an answer, or between two, is not cut off, also where requests were sent ahead", async () => {
+it("who waits for an answer, or between two, is not cut off, also where requests were sent ahead", {
+  tags: "long",
+}, async () => {
   const { socket } = await start();
   const text = textOf(socket);
   socket.write(REQUEST("/ready") + REQUEST("/metrics"));

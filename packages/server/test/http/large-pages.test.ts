@@ -47,7 +47,9 @@ it("a page that is read in portions is the page: each row once, in order, and wh
   expect([rest.events, rest.has_more]).toEqual([told.slice(LIMIT), false]);
 });
 
-it("one that is larger than an answer may be is refused before the rest of it is read; a smaller one is given", async () => {
+it("one that is larger than an answer may be is refused before the rest of it is read; a smaller one is given", {
+  tags: "long",
+}, async () => {
   const server = await startTestServer();
   const store = await server.storage.getStore({});
   const value = { text: "x".repeat(1_000_000) };

@@ -73,7 +73,9 @@ it("what is put or deleted on one node is there on every node, and for the agent
   expect([await namesOn(first, id), await namesOn(second, id)]).toEqual(Array(2).fill(["three.txt", "two.txt"]));
 });
 
-it("files of a session that another node is at work on are not changed, and the answer says so", async () => {
+it("files of a session that another node is at work on are not changed, and the answer says so", {
+  tags: "long",
+}, async () => {
   const [first, second] = await startNodes();
   const { id } = await first.createSession();
   const run = second.fetch(`/sessions/${id}/messages`, {

@@ -436,7 +436,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     await expect.poll(() => storage.getRun(run.id)).toMatchObject({ status: "queued" });
   });
 
-  it("does not wait for a storage that is away: its lease lets the run go", async () => {
+  it("does not wait for a storage that is away: its lease lets the run go", { tags: "long" }, async () => {
     const { storage, drop } = await open[backend]();
     cleanups.push(async () => {
       await storage.close();

@@ -161,23 +161,27 @@ describe("a session that is deleted while somebody works with it", () => {
     put: (on, path) => on.ask(`${path}/files/c.txt`, { method: "PUT", body: "three" }),
   };
 
-  it.each(Object.keys(AT_THE_SAME_TIME))("is gone with its folder, and %s says so at most", async (name) => {
-    const on = await startTestServer();
-    for (let round = 0; round < 4; round++) {
-      const session = await on.createSession();
-      const talk = talkTo(on, session);
-      await talk.say(make("a.txt", "one"));
-      for (let n = 0; n < 50; n++) writeFileSync(join(session.workspace_path ?? "", `f${n}`), "x");
-      const asked = AT_THE_SAME_TIME[name]?.(on, `/sessions/${session.id}`);
-      const [deleted, other] = await Promise.all([remove(on, session.id), asked]);
-      expect(deleted.status, await deleted.text()).toBe(204);
-      expect([200, 201, 204, 404]).toContain(other?.status);
-      // An archive that has begun breaks off: it must not pass for a whole one.
-      await other?.text().catch((error: unknown) => expect(error).toMatchObject({ code: "workspace_path_refused" }));
-      expect(leftIn(on)).not.toContain(session.id);
-    }
-    if (name !== "fork") expect(leftIn(on)).toEqual([]);
-  });
+  it.each(Object.keys(AT_THE_SAME_TIME))(
+    "is gone with its folder, and %s says so at most",
+    { tags: "long" },
+    async (name) => {
+      const on = await startTestServer();
+      for (let round = 0; round < 4; round++) {
+        const session = await on.createSession();
+        const talk = talkTo(on, session);
+        await talk.say(make("a.txt", "one"));
+        for (let n = 0; n < 50; n++) writeFileSync(join(session.workspace_path ?? "", `f${n}`), "x");
+        const asked = AT_THE_SAME_TIME[name]?.(on, `/sessions/${session.id}`);
+        const [deleted, other] = await Promise.all([remove(on, session.id), asked]);
+        expect(deleted.status, await deleted.text()).toBe(204);
+        expect([200, 201, 204, 404]).toContain(other?.status);
+        // An archive that has begun breaks off: it must not pass for a whole one.
+        await other?.text().catch((error: unknown) => expect(error).toMatchObject({ code: "workspace_path_refused" }));
+        expect(leftIn(on)).not.toContain(session.id);
+      }
+      if (name !== "fork") expect(leftIn(on)).toEqual([]);
+    },
+  );
 });
 
 it("a folder that has become a file is told of, by every way to it", async () => {

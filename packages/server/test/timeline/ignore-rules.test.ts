@@ -109,7 +109,7 @@ function ofOurs(top: readonly string[], inner: readonly string[]): string[] {
   return ALL.filter((path) => isBelow(path) || is(path));
 }
 
-it("say what git says", { timeout: 60_000 }, () => {
+it("say what git says", { timeout: 60_000, tags: "long" }, () => {
   const { path: root, remove } = createTempDir();
   execFileSync("git", ["init", "-q", root], { stdio: "ignore" });
   execFileSync("git", ["config", "core.ignorecase", "false"], { cwd: root });

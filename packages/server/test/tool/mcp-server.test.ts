@@ -209,7 +209,7 @@ describe("a server over stdio", () => {
     await until("the second try to have failed", () => server.problems()[0] !== first);
   });
 
-  it("that hung at its start delays nobody else by as much when it is tried again", async () => {
+  it("that hung at its start delays nobody else by as much when it is tried again", { tags: "long" }, async () => {
     clock = 0;
     const server = stdio({ args: ["-e", "process.stdin.resume()"], connect_timeout_ms: 5_000 });
     const began = performance.now();
@@ -245,7 +245,7 @@ describe("a server over stdio", () => {
     expect(performance.now() - began).toBeLessThan(20_000); // of the 50 s that it has to start
   });
 
-  it("closing: a process that a script started as the server ends with the script", async () => {
+  it("closing: a process that a script started as the server ends with the script", { tags: "long" }, async () => {
     const server = stdio({ command: "sh", args: ["-c", `"${process.execPath}" "${CHILD}"; true`] }, { BUSY: "1" });
     await server.tools();
     const pid = Number(journal()[0]?.split(" ")[1]);
@@ -266,7 +266,7 @@ describe("a server over stdio", () => {
     expect(await call(server, "test_echo", { text: "again" })).toEqual({ output: "again" });
   });
 
-  it("that dies leaves nothing behind of what it started", async () => {
+  it("that dies leaves nothing behind of what it started", { tags: "long" }, async () => {
     const server = stdio();
     await call(server, "test_fork");
     const pid = Number(/^forked (\d+)$/m.exec(journal().join("\n"))?.[1]);

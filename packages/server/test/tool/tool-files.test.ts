@@ -162,7 +162,7 @@ describe("tool files", () => {
     expect(await loadedByNode()).toEqual({ names: ["a"], problems: [] });
   });
 
-  it("import the server's own packages where the workspace has none installed", async () => {
+  it("import the server's own packages where the workspace has none installed", { tags: "long" }, async () => {
     await put({
       "a.ts": `import { defineTool } from "@cognition/server";
 import { z } from "zod";
