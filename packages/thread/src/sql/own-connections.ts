@@ -3,6 +3,7 @@ import pg from "pg";
 
 /** Others at the pooler may get the connection in between; but hardly each time. */
 const ROUNDS = 5;
+const ANSWER_WITHIN_MS = 10_000;
 
 /**
  * Throws where a pooler hands the same connection of the server to several clients (PgBouncer's transaction mode): what is set
@@ -10,17 +11,28 @@ const ROUNDS = 5;
  * directly has told its own name of the connection as it began, and is asked but once.
  */
 export async function requireOwnConnections(client: pg.ClientBase, url: string, where: string): Promise<void> {
-  const pid = await pidOf(client);
-  if (pid === (client as unknown as { processID: number | null }).processID) return;
-  const other = new pg.Client({ connectionString: url, application_name: "cognition" });
+  const isDirect = (await pidOf(client)) === (client as unknown as { processID: number | null }).processID;
+  if (!isDirect && (await isShared(client, url))) throw shared(where);
+}
+
+async function isShared(client: pg.ClientBase, url: string): Promise<boolean> {
+  const other = new pg.Client({
+    connectionString: url,
+    application_name: "cognition",
+    connectionTimeoutMillis: ANSWER_WITHIN_MS,
+    query_timeout: ANSWER_WITHIN_MS,
+  });
   other.on("error", () => undefined); // the question fails with it
   try {
     await other.connect();
     for (let round = 0; round < ROUNDS; round++) {
-      if ((await pidOf(other)) === (await pidOf(client))) throw shared(where);
+      if ((await pidOf(other)) === (await pidOf(client))) return true;
     }
+    return false;
+  } catch {
+    return false; // a pooler that has no second connection to give shares none; if it is away, whoever asked is told
   } finally {
-    await other.end().catch(() => undefined);
+    other.end().catch(() => undefined); // it has told what it had to
   }
 }
 
@@ -32,7 +44,7 @@ async function pidOf(client: pg.ClientBase): Promise<number | undefined> {
 function shared(where: string): AppError {
   return new AppError(
     "invalid_config",
-    `${where} is a pooler in transaction mode, which shares each connection between its clients. Connect to PostgreSQL itself, or ` +
-      "to the pooler's address for session mode. Nothing was changed.",
+    `${where} is a pooler in transaction mode, which shares each connection between its clients. Connect to PostgreSQL itself, or to ` +
+      "the pooler's address for session mode. Nothing was changed.",
   );
 }
