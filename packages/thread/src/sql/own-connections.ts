@@ -23,14 +23,16 @@ async function isShared(client: pg.ClientBase, url: string): Promise<boolean> {
     query_timeout: ANSWER_WITHIN_MS,
   });
   other.on("error", () => undefined); // the question fails with it
+  // A pooler that has no second connection to give shares none. What happens to the first one is told to whoever asked.
+  const otherPid = () => pidOf(other).catch(() => undefined);
   try {
-    await other.connect();
+    await other.connect().catch(() => undefined);
     for (let round = 0; round < ROUNDS; round++) {
-      if ((await pidOf(other)) === (await pidOf(client))) return true;
+      const pid = await otherPid();
+      if (pid === undefined) return false;
+      if (pid === (await pidOf(client))) return true;
     }
     return false;
-  } catch {
-    return false; // a pooler that has no second connection to give shares none; if it is away, whoever asked is told
   } finally {
     other.end().catch(() => undefined); // it has told what it had to
   }
