@@ -172,6 +172,7 @@ create table checkpoint_writes (
   idx bigint not null,
   channel text collate "C" not null,
   value bytea not null,
+  task_path text collate "C" default ''::text not null,
   PRIMARY KEY (thread, ns, checkpoint_id, task_id, idx)
 );
 

@@ -156,7 +156,7 @@ CREATE TABLE checkpoint_writes (
   task_id text not null,
   idx integer not null,
   channel text not null,
-  value blob not null,
+  value blob not null, task_path text not null default '',
   primary key (thread, ns, checkpoint_id, task_id, idx)
 ) without rowid;
 

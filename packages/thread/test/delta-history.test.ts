@@ -61,4 +61,46 @@ describe.each(savers)("the history of delta channels on $name", ({ run }) => {
       expect(start).toEqual({ seed: "start up to 0", writes: texts("start", 0, 299) });
       expect(none).toEqual({ writes: [] });
     }));
+
+  it("has a step's writes as LangGraph applied them, by their tasks' places and not by their ids; so has a copy", () =>
+    run(async ({ saver, another }) => {
+      const start = await saver.put(
+        { configurable: { thread_id: "paths" } },
+        { ...emptyCheckpoint(), channel_versions: { log: 1 }, channel_values: { log: "start" } },
+        { source: "loop", step: 0, parents: {} } as CheckpointMetadata,
+        { log: 1 },
+      );
+      // As they end: in any order, with ids that sort in yet another one.
+      await saver.putWrites(start, [["log", "third"]], "b", "~__pregel_push, 0000000002");
+      await saver.putWrites(
+        start,
+        [
+          ["log", "first"],
+          ["log", "then"],
+        ],
+        "c",
+        "~__pregel_push, 0000000000",
+      );
+      await saver.putWrites(start, [["log", "second"]], "a", "~__pregel_push, 0000000001");
+      const applied = ["first", "then", "second", "third"];
+      const next = { ...emptyCheckpoint(), channel_versions: { log: 2 } };
+      const counters = { counters_since_delta_snapshot: { log: [1, 1] } };
+      const metadata = { source: "loop", step: 1, parents: {}, ...counters } as CheckpointMetadata;
+      const config = await saver.put(start, next, metadata, { log: 2 });
+      await saver.copyThread("paths", "whole");
+      await saver.copyThread("paths", "from", { checkpoint_id: next.id });
+
+      for (const thread_id of ["paths", "whole", "from"]) {
+        const reader = another();
+        const at = { configurable: { ...config.configurable, thread_id } };
+        const { log } = await reader.getDeltaChannelHistory({ config: at, channels: ["log"] });
+        expect(log?.writes.map(([, , value]) => value)).toEqual(applied);
+        const before = await reader.getTuple({ configurable: { ...start.configurable, thread_id } });
+        expect(before?.pendingWrites?.map(([, , value]) => value)).toEqual(applied);
+        for await (const { config: of, pendingWrites = [] } of reader.list({ configurable: { thread_id } })) {
+          const written = of.configurable?.["checkpoint_id"] === next.id ? [] : applied;
+          expect(pendingWrites.map(([, , value]) => value)).toEqual(written);
+        }
+      }
+    }));
 });

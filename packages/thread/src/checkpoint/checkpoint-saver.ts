@@ -34,11 +34,15 @@ import { ThreadWriter } from "./thread-writer.ts";
 import { nextVersion } from "./version.ts";
 import type { Encode, Urgency } from "./write-batch.ts";
 import type { WriteOp } from "./write-op.ts";
+import type { WriteInsert } from "./write-statements.ts";
 
 export interface CheckpointSaverOptions {
   /** A thread that nobody has written to for so long is removed by `sweepExpired`. */
   ttl_ms?: number;
 }
+
+/** Whose writes they are; LangGraph tells its place in the step from 1.5 on. */
+type Task = Pick<WriteInsert, "task_id" | "task_path">;
 
 /** Threads whose pieces and channels this process remembers; the least recently used idle ones are forgotten. */
 const THREADS_KNOWN = 1_000;
@@ -137,8 +141,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
    * LangGraph looks at the outcome only when the step is over. A failure until then must not count as unhandled, or
    * it would end the process and every other run in it.
    */
-  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    return handledLater(this.#putWrites(config, writes, taskId));
+  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string, taskPath = ""): Promise<void> {
+    return handledLater(this.#putWrites(config, writes, { task_id: taskId, task_path: taskPath }));
   }
 
   /**
@@ -208,7 +212,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     return nextVersion(current) as unknown as number;
   }
 
-  async #putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+  async #putWrites(config: RunnableConfig, writes: PendingWrite[], task: Task): Promise<void> {
     const { thread_id, ns, checkpoint_id } = requirePlace(config);
     if (checkpoint_id === undefined) throw missing("checkpoint_id");
     const writer = writerOf(config);
@@ -218,7 +222,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
         const json = encoder.encodeWrite(value, { where, ns, channel, settled: false });
         const special = WRITES_IDX_MAP[channel];
         const idx = special ?? position;
-        return { ns, checkpoint_id, task_id, idx, channel, value: toBytes(json), replace: special !== undefined };
+        return { ns, checkpoint_id, ...task, idx, channel, value: toBytes(json), replace: special !== undefined };
       }),
     }));
   }

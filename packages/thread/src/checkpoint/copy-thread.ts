@@ -70,8 +70,8 @@ function copyAll(run: Run, source: number, copy: number): Statement[] {
       [copy, source],
     ),
     run(
-      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-       select cast(? as bigint), ns, checkpoint_id, task_id, idx, channel, value from checkpoint_writes where thread = ?`,
+      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value, task_path)
+       select cast(? as bigint), ns, checkpoint_id, task_id, idx, channel, value, task_path from checkpoint_writes where thread = ?`,
       [copy, source],
     ),
   ];
@@ -141,8 +141,8 @@ function copyCheckpoints(dialect: Dialect, run: Run, { source, copy, seqs }: Cop
       [copy, source, numbers],
     ),
     run(
-      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-       select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
+      `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value, task_path)
+       select cast(? as bigint), w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value, w.task_path
        from checkpoint_writes w join checkpoints c on c.thread = w.thread and c.ns = w.ns and c.checkpoint_id = w.checkpoint_id
        where c.thread = ? and c.seq in (${dialect.eachNumber})`,
       [copy, source, numbers],

@@ -6,6 +6,7 @@ import type { Place } from "./checkpoint-place.ts";
 import type { JsonValue } from "./json-value.ts";
 import { PieceDecoder } from "./piece-decoder.ts";
 import { parseJson } from "./serializer.ts";
+import { AS_APPLIED } from "./write-statements.ts";
 
 interface Ancestor {
   lineage: number;
@@ -91,7 +92,7 @@ async function readUp(
         db.dialect,
         `${CHAIN} select w.checkpoint_id, w.task_id, w.channel, w.value from chain
          join checkpoint_writes w on w.thread = chain.thread and w.ns = chain.ns and w.checkpoint_id = chain.checkpoint_id
-         where chain.depth > 0 and w.channel in (${db.dialect.eachText}) order by chain.depth desc, w.task_id, w.idx`,
+         where chain.depth > 0 and w.channel in (${db.dialect.eachText}) order by chain.depth desc, ${AS_APPLIED}`,
       ),
       params: [...chain, JSON.stringify(channels)],
     },

@@ -95,7 +95,10 @@ async function copyCheckpoint(from: BaseCheckpointSaver, to: CheckpointSaver, pl
   const below = { configurable: { thread_id, checkpoint_ns, ...(parent ? { checkpoint_id: parent_id } : {}) } };
   const metadata = tuple.metadata ?? { source: "input", step: -1, parents: {} };
   // The checkpoint last: one that is there is not copied again, and an import that was cut short must have left nothing of it out.
-  for (const [task_id, writes] of writesByTask(tuple)) await to.putWrites(configOf(place), writes, task_id);
+  for (const [i, [task_id, writes]] of [...writesByTask(tuple)].entries()) {
+    // In the order in which the other one gives them: it may know the tasks' paths, but does not tell.
+    await to.putWrites(configOf(place), writes, task_id, String(i).padStart(10, "0"));
+  }
   await to.put(below, checkpoint, metadata, changedVersions(checkpoint, parent?.checkpoint));
   return true;
 }

@@ -69,7 +69,8 @@ export function* sweepLineage(dialect: Dialect, lineage: number): Tx<{ pieces: n
 /** What a row takes, as the writer counts it. */
 export const CHECKPOINT_BYTES = `8 + length(ns) + length(checkpoint_id) + coalesce(length(parent_id), 0) + length(body)
   + length(metadata) + coalesce(length(snapshot), 0)`;
-export const WRITE_BYTES = "8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value)";
+export const WRITE_BYTES = `8 + length(ns) + length(checkpoint_id) + length(task_id) + length(channel) + length(value)
+  + length(task_path)`;
 
 /** Of statements that return their `bytes`. */
 export function sumOf(results: readonly QueryResult[]): number {

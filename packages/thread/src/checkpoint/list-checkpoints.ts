@@ -20,6 +20,7 @@ import {
   toTuple,
   type WriteRow,
 } from "./read-checkpoint.ts";
+import { AS_APPLIED } from "./write-statements.ts";
 
 /** So many are in memory at a time, however long the history is. */
 const PAGE = 20;
@@ -155,7 +156,7 @@ async function loadAgain(db: Database, row: CheckpointRow): Promise<StoredCheckp
 
 function selectWrites(db: Database, { thread, ns, checkpoint_id }: CheckpointRow): Statement {
   const sql = `select ns, checkpoint_id, task_id, idx, channel, value from checkpoint_writes
-    where thread = ? and ns = ? and checkpoint_id = ? order by task_id, idx`;
+    where thread = ? and ns = ? and checkpoint_id = ? order by ${AS_APPLIED}`;
   return { sql: placeholders(db.dialect, sql), params: [thread, ns, checkpoint_id], prepare: true };
 }
 

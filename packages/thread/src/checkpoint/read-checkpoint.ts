@@ -14,6 +14,7 @@ import type { JsonValue } from "./json-value.ts";
 import { MissingPiece, type PieceDecoder } from "./piece-decoder.ts";
 import { parseJson } from "./serializer.ts";
 import { nextVersion } from "./version.ts";
+import { AS_APPLIED } from "./write-statements.ts";
 
 export interface CheckpointRow {
   thread_id: string;
@@ -63,7 +64,7 @@ export function selectCheckpoint(dialect: Dialect, thread_id: string, ns: string
     {
       sql: `select w.ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.value
         from threads t join checkpoint_writes w on w.thread = t.pk
-        where t.thread_id = ? and w.ns = ? and w.checkpoint_id = ${which} order by w.task_id, w.idx`,
+        where t.thread_id = ? and w.ns = ? and w.checkpoint_id = ${which} order by ${AS_APPLIED}`,
       params: [thread_id, ns, ...whose],
     },
   ].map(({ sql, params }) => ({ sql: placeholders(dialect, sql), params, prepare: true }));
@@ -118,7 +119,7 @@ export async function addParentSends(db: Database, stored: readonly StoredCheckp
       sql: placeholders(
         db.dialect,
         `select value from checkpoint_writes where thread = ? and ns = ? and checkpoint_id = ? and channel = ?
-         order by task_id, idx`,
+         order by ${AS_APPLIED}`,
       ),
       params: [row.thread, row.ns, row.parent_id, TASKS],
     })),

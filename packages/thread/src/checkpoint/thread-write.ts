@@ -98,8 +98,8 @@ function bytesOf({ pieces, checkpoints, writes }: ThreadWrite): number {
   for (const { value } of pieces) bytes += NUMBER_BYTES + value.length;
   for (const { ns, checkpoint_id, parent_id, body, metadata, snapshot } of checkpoints)
     bytes += NUMBER_BYTES + lengths(ns, checkpoint_id, parent_id, body, metadata, snapshot);
-  for (const { ns, checkpoint_id, task_id, channel, value } of writes)
-    bytes += NUMBER_BYTES + lengths(ns, checkpoint_id, task_id, channel, value);
+  for (const { ns, checkpoint_id, task_id, channel, value, task_path } of writes)
+    bytes += NUMBER_BYTES + lengths(ns, checkpoint_id, task_id, channel, value, task_path);
   return bytes;
 }
 

@@ -163,6 +163,7 @@ export interface WriteInsert {
   idx: number;
   channel: string;
   value: Uint8Array;
+  task_path: string;
   /** Errors, interrupts and resume values replace the earlier one; of ordinary writes the first stays. */
   replace: boolean;
 }
@@ -180,12 +181,18 @@ export function insertWrites(dialect: Dialect, thread_id: string, writes: readon
   );
 }
 
+/**
+ * The order in which LangGraph applies a step's writes. Only from 1.5 on does it tell the paths of the tasks; their ids, which
+ * are hashes, put the updates of a delta channel in another order than the one in which they were applied.
+ */
+export const AS_APPLIED = "task_path, task_id, idx";
+
 export const writesSql =
   (conflict: string, { from, where }: ThreadSource): SqlByRows =>
   (dialect, rows) =>
-    `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value)
-    select t.pk, v.column1, v.column2, v.column3, v.column4, v.column5, v.column6
-    from ${from}, ${valuesTable(dialect, rows, ["text", "text", "text", "bigint", "text", "bytes"])} v ${where}
+    `insert into checkpoint_writes (thread, ns, checkpoint_id, task_id, idx, channel, value, task_path)
+    select t.pk, v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7
+    from ${from}, ${valuesTable(dialect, rows, ["text", "text", "text", "bigint", "text", "bytes", "text"])} v ${where}
     on conflict (thread, ns, checkpoint_id, task_id, idx) ${conflict}`;
 const REPLACE = "do update set channel = excluded.channel, value = excluded.value";
 const REPLACING_WRITES = textByRows(writesSql(REPLACE, BY_NAME));
@@ -197,5 +204,13 @@ function insertPortion(dialect: Dialect, thread_id: string, writes: readonly Wri
 }
 
 export function writeParams(writes: readonly WriteInsert[]): SqlValue[] {
-  return writes.flatMap((row) => [row.ns, row.checkpoint_id, row.task_id, row.idx, row.channel, row.value]);
+  return writes.flatMap((row) => [
+    row.ns,
+    row.checkpoint_id,
+    row.task_id,
+    row.idx,
+    row.channel,
+    row.value,
+    row.task_path,
+  ]);
 }

@@ -108,7 +108,7 @@ function* allLeantOn({ db: { dialect } }: SqlContext, thread: number, checkpoint
 }
 
 const COLUMNS = "seq, ns, checkpoint_id, parent_id, body, metadata, snapshot";
-const WRITE_COLUMNS = "ns, checkpoint_id, task_id, idx, channel, value";
+const WRITE_COLUMNS = "ns, checkpoint_id, task_id, idx, channel, value, task_path";
 
 /**
  * With the state of subgraphs that keep it from one call to the next (their namespace names no task), as it was along the way

@@ -133,7 +133,7 @@ function* readPending({ db }: SqlContext, thread: number, head: string): Tx<Pend
     .where("ns", "=", "")
     .where("checkpoint_id", "=", head)
     .where("channel", "=", MESSAGES);
-  const found = yield* rows(query.orderBy("task_id").orderBy("idx"));
+  const found = yield* rows(query.orderBy("task_path").orderBy("task_id").orderBy("idx"));
   return found.map(({ task_id, value }) => ({ task_id, value: parseJson(value, "A pending write") }));
 }
 

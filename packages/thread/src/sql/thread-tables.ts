@@ -101,6 +101,8 @@ interface CheckpointWriteRow {
   idx: number;
   channel: string;
   value: Uint8Array;
+  /** Where the task stands in its step, for the order of its writes; empty where LangGraph does not tell. */
+  task_path: Generated<string>;
 }
 
 interface PieceRow {

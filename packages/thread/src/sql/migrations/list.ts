@@ -15,6 +15,7 @@ import { ownParents } from "./0014-own-parents.ts";
 import { deletedSessions } from "./0015-deleted-sessions.ts";
 import { reservingRuns } from "./0016-reserving-runs.ts";
 import { doneDeliveries } from "./0017-done-deliveries.ts";
+import { taskPaths } from "./0018-task-paths.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   deletedSessions,
   reservingRuns,
   doneDeliveries,
+  taskPaths,
 ];

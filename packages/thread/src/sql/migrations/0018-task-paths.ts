@@ -1,0 +1,9 @@
+import type { Migration } from "./migration.ts";
+
+/** A write says where its task stands in its step: the updates of a delta channel are replayed in the order in which they were applied. */
+export const taskPaths: Migration = {
+  version: 18,
+  name: "task-paths",
+  oldestProgram: 1,
+  up: ({ text }) => [`alter table checkpoint_writes add column task_path ${text} not null default ''`],
+};
