@@ -76,7 +76,8 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     thread.welcome(writer);
     // Whoever asks for the newest means to go on from it; whoever names one means to branch.
     const newest = place.checkpoint_id === undefined;
-    if (newest) this.#seen.note(writer, place.thread_id, tuple?.checkpoint.id ?? null);
+    if (newest) this.#seen.noteNewest(writer, place.thread_id, tuple?.checkpoint.id ?? null);
+    else this.#seen.noteNamed(writer, place.thread_id);
     if (isAlone(writer)) this.#read.note(place.thread_id, tuple?.checkpoint.id ?? null, newest);
     return tuple;
   }

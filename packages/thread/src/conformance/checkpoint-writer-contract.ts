@@ -85,6 +85,26 @@ export function checkpointWriterContract(open: OpenStorage): void {
       }
     });
 
+    test("a fork on purpose is not refused either where LangGraph looks for the newest as well", async ({
+      storage,
+      second,
+    }) => {
+      const saver = await storage.getCheckpointer();
+      const other = await elsewhere(storage, second);
+      const { signal } = new AbortController();
+      const first = await put(saver, "t", { n: 1 });
+      const newest = await put(saver, first, { n: 2 });
+      // From 1.5 on it does, within the same invocation, to know whether what was named has been gone on from.
+      await saver.getTuple({ ...first.config, signal });
+      await saver.getTuple({ ...threadConfig("t"), signal });
+      await put(other, newest, { n: 3 });
+      const fork = await put(saver, first, { n: 4 }, { signal });
+      expect(await read(other, "t")).toEqual({ n: 4 });
+      // From its own first checkpoint on it is a writer as any other.
+      await put(other, fork, { n: 5 });
+      await expect(put(saver, fork, { n: 6 }, { signal })).rejects.toMatchObject({ code: "concurrent_writer" });
+    });
+
     test("of two that update the state at once one is refused, on a thread that is there and on a new one", async ({
       storage,
       second,
