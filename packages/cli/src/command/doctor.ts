@@ -118,7 +118,7 @@ async function examineSessions(storage: Storage, note: Note, repair: boolean): P
 }
 
 async function examineDefinitions({ agents, tools }: Runtime, note: Note): Promise<void> {
-  await tools.list(); // asks the MCP servers: those that do not answer are among the problems
+  await tools.ask(); // those MCP servers that do not answer are among the problems
   const problems = [...(await agents.problems()), ...(await tools.problems())];
   for (const { message } of problems) note({ name: "definitions", state: "warning", message });
   if (problems.length === 0)

@@ -18,7 +18,7 @@ export interface RegistryParts {
   readonly storage: Storage;
   readonly agents: AgentRegistry;
   readonly skills: Pick<SkillFiles, "refresh">;
-  readonly tools: Pick<ToolRegistry, "known" | "list">;
+  readonly tools: Pick<ToolRegistry, "ask">;
   readonly models: ModelRegistry;
   readonly budgets: Pick<Budgets, "changed">;
   /** Told that a callback is due again. */

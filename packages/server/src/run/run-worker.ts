@@ -108,7 +108,7 @@ export function startRun(options: RunWorkerOptions, claimed: ClaimedRun, asked: 
     session_id: run.session_id,
     scopes: claimed.scopes,
     abort: () => stop.abort(ABORTED),
-    drain: () => drain.abort(),
+    drain: () => drain.abort(LEAVING),
     leave: () => stop.abort(LEAVING),
     look: heartbeat.look,
     isHeld: () => held,

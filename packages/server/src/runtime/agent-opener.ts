@@ -18,6 +18,7 @@ import type { ModelChoice, ModelSelection } from "../model/select-model.ts";
 import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
 import type { RunInput } from "../run/run-input.ts";
+import { unlessAborted } from "../run/unless-aborted.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
 import { makeFolder } from "../session/workspace-folder.ts";
 import { isReading, type ToolArtifacts } from "../tool/tool.ts";
@@ -39,7 +40,7 @@ export interface AgentOpenerOptions {
   agents: AgentRegistry;
   models: ModelRegistry;
   sandboxes: Sandboxes;
-  tools: Pick<ToolRegistry, "ask" | "known" | "list">;
+  tools: Pick<ToolRegistry, "ask" | "known">;
   skills: Pick<SkillFiles, "refresh" | "read" | "list">;
   middleware: ReadonlyMap<string, NamedMiddleware>;
   /** Users' own graphs, by the name of their agent. */
@@ -59,24 +60,32 @@ export function createAgentOpener(
   const graphs = new Map<string, Promise<AgentGraph>>();
   const shared = createSharedLooks();
 
-  /** All that is read from files and asked of MCP servers, once for all runs that begin together. */
-  async function look(revision: string | null, name: string, scopes: Scope): Promise<AgentFiles> {
+  /** All that is read from files and, unless nobody is to be waited for, asked of MCP servers. */
+  async function look({ revision, name, scopes }: Wanted, asks: boolean): Promise<AgentFiles> {
     const agent = await (revision ? options.agents.at(revision) : options.agents.resolveForSession(name, scopes));
-    // Before the version is read: a graph that is kept would never learn that a server is back, or has other tools.
-    if (agent.definition.source !== "graph") await options.tools.ask(wantedTools(treeOf(agent)));
-    const [known, memory, { skills }] = await Promise.all([
-      options.tools.known(),
+    const asked = asks && agent.definition.source !== "graph";
+    // First: a graph that is kept would never learn that a server is back, or has other tools.
+    const known = await (asked ? options.tools.ask(wantedTools(treeOf(agent))) : options.tools.known());
+    const [memory, { skills }] = await Promise.all([
       readMemoryFiles(options.workspace_root, agent.definition),
       options.skills.refresh(),
     ]);
-    requireListed(agent.definition, known);
-    return { agent, version: known.version, memory, skills };
+    if (asks) requireListed(agent.definition, known);
+    return { agent, known, memory, skills };
+  }
+
+  /** Once for all runs that begin together; each waits only until it is told to stop. What is to be stopped asks nobody. */
+  async function lookFor(wanted: Wanted, { signal, drain }: Pick<RunWork, "signal" | "drain">): Promise<AgentFiles> {
+    if (signal.aborted) return look(wanted, false);
+    const { revision, name, scopes } = wanted;
+    const looking = shared(JSON.stringify([revision, name, scopes]), () => look(wanted, true));
+    return unlessAborted(AbortSignal.any([signal, drain]), looking);
   }
 
   async function graphFor(files: AgentFiles, session: RunSession, model: string | undefined): Promise<AgentGraph> {
-    const { agent, version, memory, skills } = files;
+    const { agent, known, memory, skills } = files;
     const models = await selectModels(options.models, agent, session, model === undefined ? {} : { model });
-    const key = JSON.stringify([agent.revision, session.config, session.scopes, models, version, memory, skills]);
+    const key = JSON.stringify([agent.revision, session.config, session.scopes, models, known.version, memory, skills]);
     let graph = graphs.get(key);
     if (!graph) {
       if (graphs.size >= GRAPHS_KEPT) graphs.delete(graphs.keys().next().value as string);
@@ -87,11 +96,11 @@ export function createAgentOpener(
     return graph;
   }
 
-  return async ({ claimed: { run, session } }, input) => {
+  return async ({ claimed: { run, session }, ...signals }, input) => {
     const { agent_revision: revision, agent_name: name } = run;
     const { scopes, config } = session;
     const [files, sandbox, context] = await Promise.all([
-      shared(JSON.stringify([revision, name, scopes]), () => look(revision, name, scopes)),
+      lookFor({ revision, name, scopes }, signals),
       openSandbox(options, session),
       sessionContext(options.storage, session),
     ]);
@@ -142,9 +151,15 @@ async function openCustom(options: AgentOpenerOptions, { definition, session, sa
   };
 }
 
+interface Wanted {
+  revision: string | null;
+  name: string;
+  scopes: Scope;
+}
+
 interface AgentFiles {
   agent: ResolvedAgent;
-  version: KnownTools["version"];
+  known: KnownTools;
   memory: readonly MemoryFile[];
   skills: readonly Skill[];
 }
@@ -161,17 +176,17 @@ interface GraphFor extends AgentFiles {
 
 async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promise<AgentGraph> {
   const { agent, session, memory, skills } = wanted;
+  const { tools: known, usable } = wanted.known;
   const tree = treeOf(agent);
   const models = new Map<string, BaseChatModel>();
   for (const [at, selection] of wanted.models.entries()) {
     models.set(tree[at]?.name ?? "", await options.models.createModel(selection));
   }
-  const tools = await options.tools.list(wantedTools(tree));
-  const [{ tools: known }, store] = await Promise.all([options.tools.known(), options.storeFor(session.scopes)]);
+  const store = await options.storeFor(session.scopes);
   const shared: SharedParts = {
     storage: options.storage,
     session,
-    tools,
+    tools: usable,
     known,
     skills,
     skillFiles: options.skills,

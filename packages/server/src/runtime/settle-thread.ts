@@ -17,8 +17,10 @@ export interface Leftovers {
   calls: readonly ToolCallRecord[];
 }
 
-/** The node that these messages are said to come from; what follows it is nothing, unless they hold a tool call. */
+/** The node that an answer is said to come from; what follows it is nothing, unless it holds a tool call. */
 const MODEL = "model_request";
+/** Of a message that nobody has begun to answer: what follows it is the model, for whoever resumes the run. */
+const START = "__start__";
 
 const REASONS = {
   aborted: "It was stopped before it finished, since its run was aborted or failed.",
@@ -34,8 +36,8 @@ export function reasonOf(tool: string, became: keyof typeof REASONS): string {
 
 /**
  * Leaves the thread fit for its next message: tool calls without a result get one that says what became of them, and
- * what no checkpoint holds of the user's message and of the answer's text becomes part of the conversation. `asNode` matters: without it the model would stay
- * scheduled, and the next message would begin with a call that nobody asked for.
+ * what no checkpoint holds of the user's message and of the answer's text becomes part of the conversation. `asNode` matters: without
+ * it the model would stay scheduled after half an answer, and the next message would begin with a call that nobody asked for.
  */
 export async function settleThread(
   graph: RunGraph,
@@ -48,7 +50,7 @@ export async function settleThread(
   const said = unfinished && new AIMessage({ id: unfinished.message_id, content: unfinished.text });
   const known = new Set(messages.map(({ id }) => id));
   const missing = [input, said].filter((message) => message !== undefined && !known.has(message.id));
-  if (missing.length > 0) await graph.updateState(config, { messages: missing }, MODEL);
+  if (missing.length > 0) await graph.updateState(config, { messages: missing }, said ? MODEL : START);
 }
 
 /**

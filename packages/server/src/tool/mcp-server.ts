@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { hasCode } from "../file/error-text.ts";
+import { unlessAborted } from "../run/unless-aborted.ts";
 import { BrokenOff, untilAnswerEnds } from "./mcp-answer-end.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { describeIssues, httpStatus, type ListedTools, type McpConnection, reasonOf } from "./mcp-connection.ts";
@@ -44,7 +45,7 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
 
   /** Sends the call once. What the server calls an error is thrown. */
   async function attempt(sending: Sending): Promise<ToolOutput | Failed> {
-    const open = await connect();
+    const open = await unlessAborted(sending.context.signal, connect()); // nothing is sent before
     try {
       return toToolOutput(sending.tool.name, await send(open, config, sending));
     } catch (error) {

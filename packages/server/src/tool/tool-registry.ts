@@ -13,6 +13,8 @@ export interface KnownTools {
   readonly version: number;
   /** Those of the runtime included. */
   readonly tools: ReadonlyMap<string, ToolSummary>;
+  /** Those of them that can run by themselves: built-in ones, those of files and of MCP servers. */
+  readonly usable: readonly RegisteredTool[];
   /** Whether a tool of this name is there, or may be one of an MCP server that does not answer or was not asked yet. */
   has(name: string): boolean;
 }
@@ -21,12 +23,10 @@ export interface ToolRegistry {
   /** The same object as before, if nothing has changed. */
   known(): Promise<KnownTools>;
   /**
-   * Asks the MCP servers that could have one of `names`, all of them without: what is known of them is then what there is
-   * now. One that was lost is connected again; one that fails is left out and reported.
+   * What is known once the MCP servers that could have one of `names` were asked, all of them without: of those it is what there
+   * is now. One that was lost is connected again; one that fails is left out and reported.
    */
-  ask(names?: readonly string[] | null): Promise<void>;
-  /** The tools that can run: built-in ones, those of files, and those of the servers that `ask` would ask. */
-  list(names?: readonly string[] | null): Promise<RegisteredTool[]>;
+  ask(names?: readonly string[] | null): Promise<KnownTools>;
   /** What is wrong with files and servers now. */
   problems(): Promise<Problem[]>;
   /** Ends every server's process. */
@@ -80,24 +80,16 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
     const tools: ReadonlyMap<string, ToolSummary> = new Map([...runtime, ...accepted].map((tool) => [tool.name, tool]));
     const unasked = servers.filter((_, index) => mcp[index] === undefined);
     const has = (name: string) => tools.has(name) || unasked.some((server) => name.startsWith(`${server.name}_`));
-    return { known: { version, tools, has }, problems };
+    return { known: { version, tools, usable: accepted, has }, problems };
   });
   const look = async () => settleKnown(await files?.refresh(), ...servers.map((server) => server.known()));
-
-  async function askServers(names?: readonly string[] | null): Promise<RegisteredTool[]> {
-    const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
-    const answers = await Promise.allSettled(wanted.map((server) => server.tools()));
-    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-  }
 
   return {
     known: async () => (await look()).known,
     async ask(names) {
-      await askServers(names);
-    },
-    async list(names) {
-      const mcp = await askServers(names);
-      return settle(await files?.refresh(), mcp).accepted;
+      const wanted = servers.filter(({ name }) => !names || names.some((tool) => tool.startsWith(`${name}_`)));
+      await Promise.allSettled(wanted.map((server) => server.tools()));
+      return (await look()).known;
     },
     async problems() {
       const failed = servers.flatMap((server) => server.problems()).map((error) => toProblem(error));

@@ -14,6 +14,13 @@ if (process.env["DIE_AT_START"] || (needed && !existsSync(needed))) {
   process.stderr.write("no database configured\n");
   process.exit(3);
 }
+const hangs = process.env["HANGS_WITH_FILE"];
+// It never answers, nor does it end by itself.
+if (hangs && existsSync(hangs)) {
+  note("hangs");
+  setInterval(() => undefined, 1000);
+  await new Promise(() => undefined);
+}
 // As a pool of connections does: the end of stdin is then not the end.
 if (process.env["BUSY"]) setInterval(() => undefined, 1000);
 if (process.env["STUBBORN"]) {

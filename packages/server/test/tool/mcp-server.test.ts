@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type McpServerConfigInput, parseMcpServers } from "../../src/tool/mcp-config.ts";
@@ -175,6 +175,19 @@ describe("a server over stdio", () => {
     expect(journal().filter((line) => line.startsWith("started"))).toHaveLength(2);
   });
 
+  it("that hangs when it is started again holds up no call that is aborted", async () => {
+    const hangs = workspace.path("hangs");
+    const server = stdio({ connect_timeout_ms: 600_000 }, { HANGS_WITH_FILE: hangs });
+    const echo = await find(server, "test_echo");
+    await expect(call(server, "test_die_writing")).rejects.toMatchObject({ code: "outcome_unknown" });
+    writeFileSync(hangs, "");
+    const stop = new AbortController();
+    const called = echo.run({ text: "hello" }, { ...test.context, signal: stop.signal });
+    await until("the hanging start", () => journal().at(-1) === "hangs");
+    stop.abort(new Error("stopped"));
+    await expect(called).rejects.toThrow("stopped");
+  });
+
   it("that dies in a call which may be repeated is asked once more", async () => {
     await expect(call(stdio(), "test_die")).rejects.toThrow();
     expect(journal().filter((line) => line === "die")).toHaveLength(2);
@@ -303,7 +316,7 @@ describe("several servers", () => {
     const registry = createToolRegistry({ builtins: [], servers: [broken, stdio({ name: "fine" })] });
     const known = await registry.known();
     expect([known.has("fine_echo"), known.has("broken_x"), known.has("other_x")]).toEqual([true, true, false]);
-    const names = (await registry.list()).map(({ name }) => name);
+    const names = (await registry.ask()).usable.map(({ name }) => name);
     expect(names).toContain("fine_echo");
     expect(names.some((name) => name.startsWith("broken"))).toBe(false);
     expect(await registry.problems()).toMatchObject([{ message: expect.stringContaining("MCP server broken") }]);
@@ -313,7 +326,7 @@ describe("several servers", () => {
 
   it("only those are asked that could have a tool that is wanted", async () => {
     const registry = createToolRegistry({ builtins: [], servers: [stdio()] });
-    expect(await registry.list(["other_x"])).toEqual([]);
+    expect((await registry.ask(["other_x"])).usable).toEqual([]);
     expect(journal()).toEqual([]);
   });
 });

@@ -199,7 +199,7 @@ describe("names of tools", () => {
   it("are given once: built-in ones first, then files in order", async () => {
     await put({ "a.ts": source("twin"), "b.ts": source("twin"), "c.ts": source("search"), "d.ts": source("execute") });
     const registry = createToolRegistry({ builtins: [builtin], files: open() });
-    const tools = await registry.list();
+    const { usable: tools } = await registry.ask();
     expect(tools.map(({ name, origin }) => [name, origin])).toEqual([
       ["search", null],
       ["twin", ".cognition/tools/a.ts"],
@@ -214,7 +214,7 @@ describe("names of tools", () => {
   it("of built-in tools that are switched off are free, and nobody gets them", async () => {
     await put({ "c.ts": source("search") });
     const registry = createToolRegistry({ builtins: [builtin], files: open(), disabled: ["search", "execute"] });
-    expect((await registry.list()).map(({ origin }) => origin)).toEqual([".cognition/tools/c.ts"]);
+    expect((await registry.ask()).usable.map(({ origin }) => origin)).toEqual([".cognition/tools/c.ts"]);
     const known = await registry.known();
     expect([known.has("execute"), known.has("read_file"), known.has("search")]).toEqual([false, true, true]);
   });

@@ -4,12 +4,13 @@ import { describeTool, type ToolRegistry } from "../../tool/tool-registry.ts";
 import type { Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
-export function createToolRoutes(tools: Pick<ToolRegistry, "known" | "list">): Pick<Handlers, "listTools"> {
+export function createToolRoutes(tools: Pick<ToolRegistry, "ask">): Pick<Handlers, "listTools"> {
   return {
     listTools: async ({ query }) => {
-      const own = (await tools.list()).map(describeTool);
+      const known = await tools.ask();
+      const own = known.usable.map(describeTool);
       const named = new Set(own.map(({ name }) => name));
-      const engine = [...(await tools.known()).tools.values()].filter(({ name }) => !named.has(name)).map(describe);
+      const engine = [...known.tools.values()].filter(({ name }) => !named.has(name)).map(describe);
       const all = [...own, ...engine].sort((a, b) => (a.name < b.name ? -1 : 1));
       const { page, info } = slicePage(query, all);
       return { tools: page, ...info };
