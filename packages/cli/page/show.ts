@@ -1,5 +1,5 @@
 import type { LogEvent } from "@cognition/client";
-import type { Message, ToolCall } from "@cognition/contract";
+import type { Message, StopReason, ToolCall } from "@cognition/contract";
 import { element } from "./element.ts";
 import type { LogView } from "./log-view.ts";
 import { oneLine, shown, textOf } from "./words.ts";
@@ -7,7 +7,8 @@ import { oneLine, shown, textOf } from "./words.ts";
 type DataOf<T extends LogEvent["event"]> = Extract<LogEvent, { event: T }>["data"];
 
 /** As it is stored: nothing that comes of it later is new. */
-export function showMessage(view: LogView, { id, role, content, tool_calls, tool_call_id }: Message): void {
+export function showMessage(view: LogView, message: Message): void {
+  const { id, role, content, tool_calls, tool_call_id, metadata } = message;
   const text = textOf(content);
   if (role === "tool") showResult(view, 0, tool_call_id ?? id, text);
   else if (text !== "" && role !== "system") {
@@ -15,7 +16,14 @@ export function showMessage(view: LogView, { id, role, content, tool_calls, tool
     view.write(id, text);
   }
   for (const call of tool_calls) showCall(view, 0, call);
+  const stopped = STOPPED[metadata["stop_reason"] as StopReason];
+  if (stopped !== undefined) note(view, `${id} stopped`, 0, stopped, "error");
 }
+
+const STOPPED: Readonly<Partial<Record<StopReason, string>>> = {
+  max_tokens: "Cut off: the answer reached its maximum length (max_tokens).",
+  refusal: "Cut off: the provider would say no more of the answer.",
+};
 
 type Shows = { readonly [T in LogEvent["event"]]?: (view: LogView, at: number, data: DataOf<T>) => void };
 

@@ -24,6 +24,12 @@ test("one that did not, as of a graph without a model, is said at its end", () =
   expect(printed(done("m", [{ type: "text", text: "in blocks" }, { type: "image" }]))).toBe("in blocks\n\n");
 });
 
+test("an answer that is not whole says so behind its last word", () => {
+  const cut = (stop_reason: string) => ({ event: "done", data: { ...done("m", "").data, stop_reason } });
+  expect(printed(token("m", "Once upon"), cut("max_tokens"))).toMatch(/^Once upon\n {2}\(cut off: .*max_tokens\)\n$/);
+  expect(printed(token("m", "Once upon"), cut("refusal"))).toMatch(/^Once upon\n {2}\(cut off: .*provider.*\)\n$/);
+});
+
 test("nothing is said where there is no answer", () => {
   const data = { status: "failed", message_id: null, assistant_data: null };
   expect(printed({ event: "done", data })).toBe("  (failed)\n");

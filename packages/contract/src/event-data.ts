@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Interrupt } from "./approval.ts";
 import { ErrorCode } from "./error.ts";
 import { JsonObject } from "./json.ts";
-import { Message } from "./message.ts";
+import { Message, StopReason } from "./message.ts";
 import { RunOutcome } from "./run.ts";
 import { TokenUsage } from "./token-usage.ts";
 
@@ -70,6 +70,8 @@ export const LOGGED_EVENT_DATA = {
     status: RunOutcome,
     assistant_data: Message.nullable(),
     message_id: z.string().nullable(),
+    /** Only where that answer is not whole. */
+    stop_reason: StopReason.optional(),
     structured_response: z.unknown().optional(),
   }),
 };

@@ -13,6 +13,17 @@ export type MessageRole = z.infer<typeof MessageRole>;
 export const ToolCall = z.strictObject({ id: z.string(), name: z.string(), args: JsonObject });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+/**
+ * Why an answer is not whole: it reached its maximum length, or its provider would say no more of it. Of such a message its metadata
+ * has it, as `stop_reason`.
+ */
+export const StopReason = z.enum(["max_tokens", "refusal"]);
+export type StopReason = z.infer<typeof StopReason>;
+
+export function stopReasonOf({ metadata }: Pick<Message, "metadata">): StopReason | undefined {
+  return StopReason.safeParse(metadata["stop_reason"]).data;
+}
+
 /** A message that summarisation took out of the agent's state stays readable, with `metadata.summarized: true`. */
 export const Message = z.strictObject({
   id: z.string(),

@@ -69,6 +69,7 @@ export {
 export type * from "./snapshot-store.ts";
 export { backupSqlite, type SqliteBackupOptions } from "./sql/sqlite-backup.ts";
 export { unifiedDiff } from "./sql/unified-diff.ts";
+export { readStopReason } from "./stop-reason.ts";
 export type * from "./storage.ts";
 export { type StorageTarget, storageTarget } from "./storage-target.ts";
 export { type ContextOptions, contextText } from "./task/context-text.ts";

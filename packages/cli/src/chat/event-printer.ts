@@ -1,5 +1,5 @@
 import type { LogEvent, SessionEvent } from "@cognition/client";
-import type { ContentBlock } from "@cognition/contract";
+import type { ContentBlock, StopReason } from "@cognition/contract";
 import { oneLine, plainText } from "../terminal/print.ts";
 
 export interface EventPrinter {
@@ -86,10 +86,20 @@ function describe(event: LogEvent): string | undefined {
         ? "  (the server was interrupted; the answer goes on from its last step)"
         : undefined;
     case "done":
-      return event.data.status === "succeeded" ? "" : `  (${event.data.status})`;
+      return describeEnd(event.data);
     default:
       return undefined;
   }
+}
+
+const STOPPED: Readonly<Record<StopReason, string>> = {
+  max_tokens: "  (cut off: the answer reached its maximum length, max_tokens)",
+  refusal: "  (cut off: the provider would say no more of the answer)",
+};
+
+function describeEnd({ status, stop_reason }: Extract<LogEvent, { event: "done" }>["data"]): string {
+  const lines = [stop_reason ? STOPPED[stop_reason] : "", status === "succeeded" ? "" : `  (${status})`];
+  return lines.filter(Boolean).join("\n");
 }
 
 function describeResult({ outcome, exit_code, output }: Extract<LogEvent, { event: "tool_result" }>["data"]): string {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, isShallow, type JsonObject, MAX_JSON_DEPTH } from "@cognition/contract";
+import { isJsonObject, isShallow, type JsonObject, MAX_JSON_DEPTH, type StopReason } from "@cognition/contract";
 import type { AIMessageChunk } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 
@@ -68,15 +68,15 @@ export class AnswerCalls {
       .filter(({ type }) => !CALLS.has(type));
   }
 
-  /** The calls as they may run, and those that may not. `cut` where the answer ended for want of room. */
-  read(cut: boolean): { usable: ToolCall[]; unusable: UnusableCall[] } {
+  /** The calls as they may run, and those that may not. `stopped` where the answer is not whole. */
+  read(stopped: StopReason | undefined): { usable: ToolCall[]; unusable: UnusableCall[] } {
     const usable: ToolCall[] = [];
     const unusable: UnusableCall[] = [];
     const taken = new Set<string>();
     for (const call of this.#calls) {
       const id = isFit(call.id) && !taken.has(call.id) ? call.id : newId();
       taken.add(id);
-      const { name, args, reason } = judge(call, cut);
+      const { name, args, reason } = judge(call, stopped);
       if (reason === undefined) usable.push({ type: "tool_call", id, name, args });
       else unusable.push({ id, name, reason });
     }
@@ -116,22 +116,27 @@ function newId(): string {
 
 type Judged = { name: string; args: Record<string, unknown>; reason?: string };
 
-function judge({ name, text }: GatheredCall, cut: boolean): Judged {
+function judge({ name, text }: GatheredCall, stopped: StopReason | undefined): Judged {
   if (!isFit(name) || name.length > MAX_NAME_LENGTH) {
     return { name: NO_NAME, args: {}, reason: "It was not run: it does not name a tool." };
   }
   // What was cut off before its arguments is no call without any.
-  const args = text.trim() === "" && !cut ? {} : parse(text);
-  if (!isJsonObject(args)) return { name, args: {}, reason: `${name} was not run: ${unreadable(cut)}` };
+  const args = text.trim() === "" && !stopped ? {} : parse(text);
+  if (!isJsonObject(args)) return { name, args: {}, reason: `${name} was not run: ${unreadable(stopped)}` };
   const flaw = flawIn(args);
   if (flaw === undefined) return { name, args };
   return { name, args: {}, reason: `${name} was not run: its arguments ${flaw}. Make the call again without that.` };
 }
 
-function unreadable(cut: boolean): string {
-  return cut
-    ? "the answer reached its maximum length (max_tokens), and the arguments were cut off. Make the call again with less in it, or in several steps."
-    : "its arguments are not a whole JSON object. Make the call again with arguments that are.";
+function unreadable(stopped: StopReason | undefined): string {
+  switch (stopped) {
+    case "max_tokens":
+      return "the answer reached its maximum length (max_tokens), and the arguments were cut off. Make the call again with less in it, or in several steps.";
+    case "refusal":
+      return "the provider would say no more of the answer (its filter), and the arguments were cut off.";
+    default:
+      return "its arguments are not a whole JSON object. Make the call again with arguments that are.";
+  }
 }
 
 /** Why no thread can keep them: the run would end with the call, and with what else the answer says. */

@@ -1,7 +1,7 @@
+import { readStopReason } from "@cognition/thread";
 import { AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { AnswerCalls } from "./answer-calls.ts";
-import { isCut } from "./answer-end.ts";
 import type { ModelSource } from "./model-source.ts";
 import { estimateMessageTokens, estimateTokens } from "./token-estimate.ts";
 import { type CallOrigin, readCounts, readName } from "./usage.ts";
@@ -90,14 +90,19 @@ export class StreamAccount {
 
   /** The last piece: no text, but the tools that the answer calls, what the whole of it used and who gave it. */
   closing(origin: CallOrigin): ChatGenerationChunk {
-    const { usable, unusable } = this.#calls.read(isCut(this.#end));
+    const stop_reason = readStopReason(this.#end);
+    const { usable, unusable } = this.#calls.read(stop_reason);
     const message = new AIMessageChunk({
       // Of the same shape as the pieces before: an empty text merged into a list would leave an empty block.
       content: this.#blocks ? [] : "",
       tool_calls: usable,
       response_metadata: {
         model_name: origin.model,
-        cognition: { ...origin, ...(unusable.length > 0 && { unusable_calls: unusable }) },
+        cognition: {
+          ...origin,
+          ...(stop_reason && { stop_reason }),
+          ...(unusable.length > 0 && { unusable_calls: unusable }),
+        },
       },
     });
     Object.assign(message, { usage_metadata: this.usage().counts });

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "@cognition/contract";
+import type { StopReason, TokenUsage } from "@cognition/contract";
 import { AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { UnusableCall } from "./answer-calls.ts";
@@ -29,6 +29,8 @@ export interface CallOrigin {
   readonly attempts: number;
   /** Providers that were tried first and failed. */
   readonly fallback_from: readonly string[];
+  /** Set where the answer is not whole. */
+  readonly stop_reason?: StopReason;
   /** Calls of tools that are not among the message's own, since nobody may run them. */
   readonly unusable_calls?: readonly UnusableCall[];
 }

@@ -1,4 +1,13 @@
-import { AppError, type ErrorCode, isAppError, type Message, type Run, type TokenUsage } from "@cognition/contract";
+import {
+  AppError,
+  type ErrorCode,
+  type EventData,
+  isAppError,
+  type Message,
+  type Run,
+  stopReasonOf,
+  type TokenUsage,
+} from "@cognition/contract";
 import type { NewEvent, ProjectionRepair, RunEnd } from "@cognition/thread";
 import { messageOf } from "../file/error-text.ts";
 import type { RunLog } from "./run-log.ts";
@@ -39,8 +48,11 @@ export function endEvents(log: RunLog, { status, error, structured_response }: E
 }
 
 /** The part of `done` that is known once the messages are stored. */
-export function lastWordOf(assistant: Message | null): { assistant_data: Message | null; message_id: string | null } {
-  return { assistant_data: assistant, message_id: assistant?.id ?? null };
+export function lastWordOf(
+  assistant: Message | null,
+): Pick<EventData<"done">, "assistant_data" | "message_id" | "stop_reason"> {
+  const stop_reason = assistant ? stopReasonOf(assistant) : undefined;
+  return { assistant_data: assistant, message_id: assistant?.id ?? null, ...(stop_reason && { stop_reason }) };
 }
 
 /** What a person gets to read. An error that is not ours keeps its text; its stack stays in the server's own log. */

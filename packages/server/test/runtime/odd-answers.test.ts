@@ -63,6 +63,13 @@ describe("a tool call whose arguments were cut off never runs, and the model is 
     ["openai, length", overOpenai, openaiCalls("length", call(CUT))],
     ["openai, tool_calls", overOpenai, openaiCalls("tool_calls", call(CUT))],
     ["openai, before any arguments", overOpenai, openaiCalls("length", call(""))],
+    ["openai, filtered before any arguments", overOpenai, openaiCalls("content_filter", call(""))],
+    ["openai, filtered", overOpenai, openaiCalls("content_filter", call(CUT))],
+    [
+      "anthropic, refused before any arguments",
+      overAnthropic,
+      anthropicCalls("refusal", ...anthropic.toolBlock(0, "call_1", "execute")),
+    ],
     [
       "anthropic",
       overAnthropic,
@@ -237,6 +244,35 @@ describe("a text of nothing but blanks is never sent, since Anthropic refuses it
     const events = await say(started, "Go");
     expect(dataOf(events, "done")).toMatchObject([{ status: "succeeded" }]);
     expect(sentTexts(started.server)).toEqual(["Go"]);
+    expectWellFormed(started.server);
+  });
+});
+
+describe("an answer that is not whole says so, where it ends and wherever it is read", () => {
+  const openaiEnds = (reason: string) =>
+    openai.stream(openai.start, openai.text("Once upon"), openai.finish(reason), openai.usage(10, 2), openai.done);
+  const anthropicEnds = (reason: string) => anthropicCalls(reason, ...anthropic.textBlock(0, "Once upon"));
+  const cases: [string, Protocol, Answer, string | undefined][] = [
+    ["openai, length", overOpenai, openaiEnds("length"), "max_tokens"],
+    ["openai, content_filter", overOpenai, openaiEnds("content_filter"), "refusal"],
+    ["openai, stop", overOpenai, openaiEnds("stop"), undefined],
+    ["anthropic, max_tokens", overAnthropic, anthropicEnds("max_tokens"), "max_tokens"],
+    ["anthropic, refusal", overAnthropic, anthropicEnds("refusal"), "refusal"],
+    ["anthropic, end_turn", overAnthropic, anthropicEnds("end_turn"), undefined],
+  ];
+  it.each(cases)("%s", async (_name, protocol, answer, stop_reason) => {
+    const started = await startOver(protocol, answer, protocol.says("there was a king."));
+    const { storage, session } = started;
+    const events = await say(started, "A story");
+    expect(saidIn(events)).toBe("Once upon");
+    const [done] = dataOf(events, "done");
+    const metadata = stop_reason === undefined ? {} : { stop_reason };
+    expect(done).toMatchObject({ status: "succeeded", assistant_data: { metadata } });
+    expect(done?.["stop_reason"]).toBe(stop_reason);
+    expect((await storage.listMessagesForSession(session.id)).at(-1)).toEqual(done?.["assistant_data"]);
+    expect(await storage.rebuildMessages(session.id)).toMatchObject({ repaired: 0, added: 0, removed: 0 });
+    const [next] = dataOf(await say(started, "Go on"), "done");
+    expect([next?.["status"], next?.["stop_reason"]]).toEqual(["succeeded", undefined]);
     expectWellFormed(started.server);
   });
 });

@@ -1,4 +1,5 @@
 import type { Message, ToolCall } from "@cognition/contract";
+import { readStopReason } from "../stop-reason.ts";
 import { messageName } from "./langchain-class.ts";
 
 /** What a message of the state says, as the columns of its row. */
@@ -9,6 +10,7 @@ export interface MessageFields {
   tool_call_id: string | null;
   token_count: number | null;
   model_used: string | null;
+  metadata: string;
 }
 
 type Members = Record<string, unknown>;
@@ -42,6 +44,7 @@ export function messageFieldsOf(value: unknown): MessageFields | undefined {
     tool_call_id: textOrNull(message["tool_call_id"]),
     token_count: numberOrNull((message["usage_metadata"] as Members | undefined)?.["output_tokens"]),
     model_used: modelOf(message),
+    metadata: role === "assistant" ? metadataOf(message) : "{}",
   };
 }
 
@@ -64,6 +67,18 @@ function toolCallsOf({ tool_calls }: Members): ToolCall[] {
 function modelOf({ response_metadata }: Members): string | null {
   const said = (response_metadata ?? {}) as Members;
   return textOrNull(said["model_name"] ?? said["model"] ?? said["model_id"]);
+}
+
+/** Providers disagree on where they say why they ended, too. First what a server of ours has found out. */
+function metadataOf({ response_metadata, additional_kwargs }: Members): string {
+  const said = (response_metadata ?? {}) as Members;
+  const of = (holder: unknown, name: string) => (holder as Members | null | undefined)?.[name];
+  const words = [
+    ...[of(said["cognition"], "stop_reason"), said["finish_reason"], said["finishReason"], said["stop_reason"]],
+    ...[said["stopReason"], of(said["incomplete_details"], "reason"), of(additional_kwargs, "stop_reason")],
+  ];
+  const stop_reason = words.map(readStopReason).find((reason) => reason !== undefined);
+  return stop_reason === undefined ? "{}" : JSON.stringify({ stop_reason });
 }
 
 function textOrNull(value: unknown): string | null {

@@ -105,11 +105,11 @@ const MAKE_ROOM = textByRows(
 
 const TYPES = [
   ...(["text", "bigint", "text", "text", "text", "text"] as const),
-  ...(["bigint", "text", "text", "text", "text", "text"] as const),
+  ...(["bigint", "text", "text", "text", "text", "text", "text"] as const),
 ];
 
 /**
- * A row that is there keeps its times and its usage, and its place; only, a user's message that was stored when it was
+ * A row that is there keeps its times, its usage and its metadata, and its place; only, a user's message that was stored when it was
  * accepted gets its place now that it is in the state, after its parent unless it named one, and so does one that had left
  * the state and is back.
  */
@@ -120,7 +120,7 @@ const UPSERT = textByRows(
   ) => `insert into messages (session_id, id, scope, position, role, content, tool_calls, tool_call_id, token_count,
       model_used, parent_id, metadata, run_id, checkpoint_id, created_at)
     select s.id, v.column1, s.scope, coalesce(before.position, 0) + v.column2, v.column3, v.column4, v.column5, v.column6,
-      v.column7, v.column8, coalesce(v.column9, before.id), '{}', v.column10, v.column11, v.column12
+      v.column7, v.column8, coalesce(v.column10, before.id), v.column9, v.column11, v.column12, v.column13
     from sessions s left join messages before on before.session_id = s.id and before.position = ${LAST_OF_SESSION},
       ${valuesTable(dialect, rows, TYPES)} v
     where s.id = ?
@@ -128,15 +128,16 @@ const UPSERT = textByRows(
       position = case when messages.checkpoint_id is null or messages.left_state is not null then excluded.position else coalesce(messages.position, excluded.position) end,
       role = excluded.role, content = excluded.content, tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id,
       token_count = coalesce(excluded.token_count, messages.token_count),
-      model_used = coalesce(excluded.model_used, messages.model_used), left_state = null,
+      model_used = coalesce(excluded.model_used, messages.model_used),
+      metadata = case when messages.metadata = '{}' then excluded.metadata else messages.metadata end, left_state = null,
       parent_id = case when messages.checkpoint_id is null then coalesce(messages.parent_id, excluded.parent_id) else messages.parent_id end,
       run_id = coalesce(messages.run_id, excluded.run_id), checkpoint_id = case when messages.position is null then excluded.checkpoint_id else coalesce(messages.checkpoint_id, excluded.checkpoint_id) end`,
 );
 
 function valuesOf({ id, fields, ...origin }: NewRow, place: number, parent_id: string | null): SqlValue[] {
-  const { role, content, tool_calls, tool_call_id, token_count, model_used } = fields;
+  const { role, content, tool_calls, tool_call_id, token_count, model_used, metadata } = fields;
   const { run_id, checkpoint_id, created_at } = origin;
-  const said = [role, content, tool_calls, tool_call_id, token_count, model_used];
+  const said = [role, content, tool_calls, tool_call_id, token_count, model_used, metadata];
   return [id, place, ...said, parent_id, run_id, checkpoint_id, created_at];
 }
 

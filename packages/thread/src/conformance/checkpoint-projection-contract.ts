@@ -39,6 +39,34 @@ export function checkpointProjectionContract(open: OpenStorage): void {
       expect(await other.getSession(session.id)).toMatchObject({ message_count: 9 });
     });
 
+    test("say why an answer is not whole, in its providers' words or a server's, and keep what a row was given", async ({
+      storage,
+    }) => {
+      const { id, thread_id } = await storage.createSession({});
+      const saver = await storage.getCheckpointer();
+      const ends: [object, object][] = [
+        [{ response_metadata: { finish_reason: "length" } }, { stop_reason: "max_tokens" }],
+        [{ response_metadata: { stopReason: "guardrail_intervened" } }, { stop_reason: "refusal" }],
+        [{ response_metadata: { incomplete_details: { reason: "max_output_tokens" } } }, { stop_reason: "max_tokens" }],
+        [{ additional_kwargs: { stop_reason: "refusal" } }, { stop_reason: "refusal" }],
+        [{ response_metadata: { cognition: { stop_reason: "max_tokens" } } }, { stop_reason: "max_tokens" }],
+        [{ response_metadata: { finish_reason: "stop" } }, {}],
+        [{ response_metadata: { finish_reason: "length" } }, { own: "kept" }],
+      ];
+      const said = ends.map(([end], n) => new AIMessage({ id: `a${n}`, content: "Once upon", ...end }));
+      const first = await put(saver, thread_id, { messages: [human("q")] });
+      const own = { session_id: id, role: "assistant", content: "", metadata: { own: "kept" } } as const;
+      await storage.createMessage({ ...own, metadata: {}, id: "a0" });
+      await storage.createMessage({ ...own, id: `a${ends.length - 1}` });
+      await put(saver, first, { messages: [human("q"), ...said] });
+      const shown = async () => (await storage.listMessagesForSession(id)).slice(1).map(({ metadata }) => metadata);
+      expect(await shown()).toEqual(ends.map(([, metadata]) => metadata));
+      await expectRebuilt(storage, id);
+      const [head] = await storage.timeline.readTimeline(id, { limit: 1 });
+      const then = await storage.timeline.messagesAt(id, head?.checkpoint_id ?? "");
+      expect(then.slice(1).map(({ metadata }) => metadata)).toEqual(ends.map(([, metadata]) => metadata));
+    });
+
     test("of a conversation that had no session are there with the session, and follow it from then on", async ({
       storage,
       second,

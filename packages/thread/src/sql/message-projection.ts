@@ -12,7 +12,7 @@ import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
 import { inheritMessages } from "./inherit-messages.ts";
 import { storedJson } from "./json-text.ts";
-import type { MessageRow } from "./message-row.ts";
+import { keptMetadata, type MessageRow } from "./message-row.ts";
 import { all, first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { UnnamedMessages } from "./unnamed-messages.ts";
 import { writeThread } from "./write-thread.ts";
@@ -280,7 +280,7 @@ function* makeEqual(ctx: SqlContext, difference: Difference): Tx<RebuildReport> 
     const row = known.get(one.id);
     const position = places.get(one.id) as number;
     if (!row) {
-      const added = { ...one, session_id, scope, position, parent_id, metadata: "{}" };
+      const added = { ...one, session_id, scope, position, parent_id };
       writes.push(statement(q.insertInto("messages").values(added)));
       report.added++;
     } else {
@@ -357,6 +357,7 @@ function repairOf(
     tool_call_id: wanted.tool_call_id,
     token_count: wanted.token_count ?? row.token_count,
     model_used: wanted.model_used ?? row.model_used,
+    metadata: keptMetadata(row, wanted.metadata),
     run_id: row.run_id ?? wanted.run_id,
     checkpoint_id: wasPruned ? row.checkpoint_id : wanted.checkpoint_id,
     left_state: wanted.left_state,

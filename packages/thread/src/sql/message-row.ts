@@ -18,6 +18,11 @@ export function toMessageRow(message: Message, scope: string, position: number |
   };
 }
 
+/** What somebody gave the row stays. */
+export function keptMetadata(row: Pick<MessageRow, "metadata"> | undefined, said: string): string {
+  return row && row.metadata !== "{}" ? row.metadata : said;
+}
+
 export function toMessage(row: MessageRow): Message {
   const { id, session_id, tool_call_id, token_count, model_used, parent_id, run_id, checkpoint_id, created_at } = row;
   const where = `Message ${id} of session ${session_id}`;

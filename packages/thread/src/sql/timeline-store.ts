@@ -13,7 +13,7 @@ import { requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
 import { heldIds } from "./message-projection.ts";
-import { toMessage } from "./message-row.ts";
+import { keptMetadata, toMessage } from "./message-row.ts";
 import { moveProjection } from "./move-projection.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { rewindSession } from "./rewind-session.ts";
@@ -97,10 +97,12 @@ function* messagesAt(ctx: SqlContext, session_id: string, checkpoint_id: string)
     const row = known.get(id);
     const base = row && { ...row, left_state: null };
     const fresh = {
-      ...{ pk: 0, session_id, scope: "", position: null, metadata: "{}", run_id: null, checkpoint_id },
+      ...{ pk: 0, session_id, scope: "", position: null, run_id: null, checkpoint_id },
       ...{ left_state: null, created_at: ts, parent_id, id },
     };
-    const message = toMessage({ ...(base ?? fresh), ...(fields ?? { role: "user" }) } as (typeof found)[number]);
+    const metadata = keptMetadata(row, fields?.metadata ?? "{}");
+    const said = { ...(fields ?? { role: "user" }), metadata };
+    const message = toMessage({ ...(base ?? fresh), ...said } as (typeof found)[number]);
     parent_id = id;
     return message;
   });
