@@ -13,6 +13,8 @@ export interface StoredBudget extends BudgetLimit {
 }
 
 export interface BudgetReservation {
+  /** Sent again under the same one because no answer came, a model call is reserved for once. */
+  id?: string;
   /** Whose call it is. */
   run_id: string;
   counts: readonly BudgetCount[];

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AppError } from "@cognition/contract";
 import type { BudgetCount, BudgetReservation, BudgetSpend, BudgetStore } from "@cognition/thread";
 import { retryStorage } from "../run/retry-storage.ts";
@@ -62,16 +63,16 @@ export function createRunBudget({ store, run_id, countsNow, now, onError }: RunB
   const elapsed = () => Math.max(0, (now() - countedAt) / 1000);
 
   /** Waits for a storage that is away: LangChain makes a call that nobody could count, and what a call may cost would have no limit. */
-  const ask = (asked: Asked) => retryStorage(undefined, () => askOnce(asked));
-
-  async function askOnce(asked: Asked): Promise<BudgetHold | undefined> {
+  async function ask(asked: Asked): Promise<BudgetHold | undefined> {
+    const { counts } = await retryStorage(undefined, countsNow);
     if (stopped) return undefined;
-    const { counts } = await countsNow();
     if (counts.length === 0) return { reservation: null, counts };
     const seconds = elapsed();
-    const answer = await store.reserve({ ...asked, run_id, counts, seconds, ttl_ms: HOLD_MS });
+    // Of one id and one time, however often it is sent: a connection may be lost before or after the commit.
+    const request = { ...asked, id: randomUUID(), run_id, counts, seconds, ttl_ms: HOLD_MS };
+    const answer = await retryStorage(undefined, () => store.reserve(request));
     if (!answer.ok) {
-      exceed(budgetExceeded(answer, { ...asked, seconds }));
+      exceed(budgetExceeded(answer, request));
       return undefined;
     }
     countedAt += seconds * 1000;

@@ -291,23 +291,30 @@ it("a call that a dead node had begun, and that there is no room for to begin ag
   expect(await storage.listToolCalls(run?.id ?? "")).toMatchObject([{ name: "record", status: "unknown" }]);
 });
 
-it("what a call took is counted once, also if the answer to its counting is lost", async () => {
+it("a call is counted once, also if the answer to its reservation or to its counting is lost", async () => {
   const { storage, dispose } = await memory.open();
   const dir = createTempDir();
   cleanups.push(() => dir.remove(), dispose);
+  const lost = () => new AppError("storage_unavailable", "the connection was lost");
+  let asked = 0;
+  const reserve: Storage["budgets"]["reserve"] = async (call) => {
+    const answer = await storage.budgets.reserve(call);
+    if (call.steps > 0 && asked++ === 0) throw lost();
+    return answer;
+  };
   let answersLost = 0;
   const settle: Storage["budgets"]["settle"] = async (spend) => {
     await storage.budgets.settle(spend);
     if (spend.reservation === null || answersLost++ > 0) return;
-    throw new AppError("storage_unavailable", "the connection was lost");
+    throw lost();
   };
-  const { engine } = await node({ ...storage, budgets: { ...storage.budgets, settle } }, dir.path);
+  const { engine } = await node({ ...storage, budgets: { ...storage.budgets, reserve, settle } }, dir.path);
   await storage.budgets.putBudgets(ann, [BudgetLimit.parse({ period: "total", max_tokens: 100_000 })]);
   const { id } = await storage.createSession({ scopes: ann });
   const { usage } = await ended(storage, await submit({ engine } as Runtime, id, "Hello"));
-  expect(answersLost).toBe(2);
+  expect([asked, answersLost]).toEqual([2, 2]);
   const used_tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
-  expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0 }]);
+  expect(await storage.budgets.listBudgets(ann)).toMatchObject([{ used_tokens, reserved_tokens: 0, used_steps: 1 }]);
 });
 
 it("the guide's budgets can be set as they stand there", async () => {

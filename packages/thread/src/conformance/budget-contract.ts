@@ -168,6 +168,24 @@ export function budgetContract(openStorage: OpenStorage): void {
       expect(await budgets.listBudgets(ann)).toMatchObject([{ reserved_tokens: 0, used_tokens: 8, used_cost: 1 }]);
     });
 
+    test("what is reserved again because no answer came is reserved once, whether it was done or is being done", async ({
+      storage,
+      second,
+    }) => {
+      const other = (second ? await second() : storage).budgets;
+      const wide = await open(storage, { max_tokens: 1_000 }, {} as typeof ann);
+      const counts = [wide, await open(storage, { max_tokens: 15, max_steps: 1 })];
+      const once = modelCall(counts, { id: "once", seconds: 2 });
+      const answers = await Promise.all([storage.budgets.reserve(once), other.reserve(once)]);
+      answers.push(await other.reserve(once));
+      expect(answers).toEqual(Array(3).fill({ ok: true, reservation: "once" }));
+      const reserved = { reserved_tokens: 10, used_steps: 1, used_seconds: 2 };
+      expect(await other.listBudgets()).toMatchObject([reserved, reserved]);
+      await other.settle({ reservation: "once", counts, tokens: 4, cost: 0, seconds: 0 });
+      const settled = { reserved_tokens: 0, used_tokens: 4 };
+      expect(await other.listBudgets()).toMatchObject([settled, settled]);
+    });
+
     test("what a dead node had reserved is given back after its time, once", async ({ storage }) => {
       const { budgets } = storage;
       const counts = [await open(storage, { max_tokens: 10 })];

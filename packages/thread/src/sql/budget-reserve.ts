@@ -13,7 +13,7 @@ export async function reserveBudget(ctx: SqlContext, asked: BudgetReservation): 
   requireWhole("steps", asked.steps);
   requireWhole("tool_calls", asked.tool_calls);
   requireDuration("ttl_ms", Math.ceil(asked.ttl_ms));
-  const reservation = ctx.newId();
+  const reservation = asked.id ?? ctx.newId();
   try {
     return await ctx.db.transaction(() => reserveAll(ctx, reservation, asked));
   } catch (error) {
@@ -33,13 +33,11 @@ function* reserveAll(ctx: SqlContext, reservation: string, asked: BudgetReservat
   // Always in the same order, so that two that meet wait for each other instead of both being stuck.
   for (const count of inOrder(asked.counts)) {
     yield* ensureUsage(ctx, count);
-    if (yield* take(ctx, count, asked)) {
-      yield* remember(ctx, reservation, count, asked);
-      continue;
-    }
+    // First, since it waits for the same one that is under way: what that has taken is not taken again.
+    if (asked.steps > 0 && !(yield* remember(ctx, reservation, count, asked))) continue;
+    if (yield* take(ctx, count, asked)) continue;
     const swept = yield* giveBackExpired(ctx, count);
-    if (swept && (yield* take(ctx, count, asked))) yield* remember(ctx, reservation, count, asked);
-    else yield* refuse(ctx, count, asked);
+    if (!swept || !(yield* take(ctx, count, asked))) yield* refuse(ctx, count, asked);
   }
   return { ok: true, reservation };
 }
@@ -94,13 +92,13 @@ function hasRoom({ tokens, cost, steps, tool_calls, seconds }: BudgetReservation
   return sql<SqlBool>`exists (select 1 from budgets b where b.id = u.budget_id and ${sql.join(room, sql` and `)})`;
 }
 
+/** False if it is there already, or its budget was removed meanwhile: then nothing is to be taken. */
 function* remember(
   { db }: SqlContext,
   id: string,
   { budget_id, stretch }: BudgetCount,
-  { run_id, tokens, cost, ttl_ms, steps }: BudgetReservation,
-): Tx<void> {
-  if (steps === 0) return;
+  { run_id, tokens, cost, ttl_ms }: BudgetReservation,
+): Tx<boolean> {
   const expires_at = sql<number>`${sql.raw(db.dialect.nowMs)} + ${sql.lit(Math.ceil(ttl_ms))}`;
   const row = db.q
     .selectFrom("budget_usage")
@@ -117,7 +115,8 @@ function* remember(
     .where("budget_id", "=", budget_id)
     .where("stretch", "=", stretch);
   const columns = ["id", "budget_id", "stretch", "scope", "cost", "tokens", "expires_at", "run_id"] as const;
-  yield* changes(db.q.insertInto("budget_reservations").columns(columns).expression(row));
+  const insert = db.q.insertInto("budget_reservations").columns(columns).expression(row);
+  return (yield* changes(insert.onConflict((conflict) => conflict.columns(["id", "budget_id"]).doNothing()))) > 0;
 }
 
 /** What nodes that are gone had reserved. */
