@@ -1,6 +1,7 @@
 import { AppError } from "@cognition/contract";
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
+import { giveWayAfter } from "../sql/next-turn.ts";
 import type { Statement, Tx } from "../sql/statement.ts";
 import { decodeValue } from "./decode.ts";
 import { RECORD, TAG } from "./encode.ts";
@@ -38,29 +39,49 @@ export class PieceDecoder {
     this.#memory = memory;
   }
 
-  /** Fetches all that the values name, and what that names in turn. */
+  /**
+   * Fetches all that the values name, and what that names in turn. Messages are decoded as they come, with turns for others
+   * in between: those of a long conversation at once would be a second of everybody's time.
+   */
   async fetch(values: readonly JsonValue[]): Promise<void> {
-    const steps = this.fetching(values);
-    for (let step = steps.next(); !step.done; ) step = steps.next(await this.#db.readAll(step.value));
+    const steps = this.#fetching(values, (id) => this.#piece(id));
+    for (let step = steps.next(); !step.done; ) {
+      await giveWayAfter(LONGEST_TURN_MS);
+      step = steps.next(await this.#db.readAll(step.value));
+    }
   }
 
-  /** The same, inside a transaction. */
-  *fetching(values: readonly JsonValue[]): Tx<void> {
+  /** The same, inside a transaction; nothing is decoded yet. */
+  fetching(values: readonly JsonValue[]): Tx<void> {
+    return this.#fetching(values);
+  }
+
+  *#fetching(values: readonly JsonValue[], onMessage?: (id: number) => void): Tx<void> {
     let wanted = new Ranges();
     for (const value of values) visitReferences(value, wanted, this.#where);
     while (wanted.size > 0) {
       const next = new Ranges();
-      for (const { id, value } of yield* this.#read(wanted)) {
-        const json = this.#parse(id, value);
-        const named = next.size;
-        this.#stored.set(id, value);
-        this.#json.set(id, json);
-        visitReferences(json, next, `${this.#where}: piece ${id}`);
-        // Objects are known again by themselves; texts, and what names others, by what they say.
-        if (next.size > named || !isKnownByItself(json)) this.#memory?.rememberContent(contentHash(value), id);
+      for (const portion of wanted.portions()) {
+        for (const row of yield* this.#read(portion)) {
+          const json = this.#keep(row, next);
+          if (json !== undefined && isNamedMessage(json)) onMessage?.(row.id);
+        }
       }
       wanted = next.without(this.#json);
     }
+  }
+
+  /** Gives what names no other pieces. */
+  #keep({ id, value }: PieceRow, next: Ranges): JsonValue | undefined {
+    const json = this.#parse(id, value);
+    const named = next.size;
+    this.#stored.set(id, value);
+    this.#json.set(id, json);
+    visitReferences(json, next, `${this.#where}: piece ${id}`);
+    const isLeaf = next.size === named;
+    // Objects are known again by themselves; texts, and what names others, by what they say.
+    if (!isLeaf || !isKnownByItself(json)) this.#memory?.rememberContent(contentHash(value), id);
+    return isLeaf ? json : undefined;
   }
 
   decode(value: JsonValue): unknown {
@@ -150,8 +171,7 @@ export class PieceDecoder {
     return json;
   }
 
-  *#read(ranges: Ranges): Tx<PieceRow[]> {
-    const merged = ranges.merged();
+  *#read(merged: readonly [number, number][]): Tx<PieceRow[]> {
     const statements =
       merged.length > RANGES_EACH ? [this.#byNumber(merged)] : merged.map((range) => this.#byRange(range));
     const results = yield statements;
@@ -198,6 +218,12 @@ function isSameEverywhere(value: unknown): boolean {
   return !isObject(value) || (messageName(value) !== undefined && (value as { id?: unknown }).id !== undefined);
 }
 
+/** One that is the same wherever it is held (`isSameEverywhere`), before it is decoded. */
+function isNamedMessage(json: JsonValue): boolean {
+  if (!isObject(json) || (json as Tagged)[TAG] !== "message") return false;
+  return ((json as Tagged)["v"] as Partial<Tagged> | null)?.["id"] !== undefined;
+}
+
 interface PieceRow {
   id: number;
   value: Uint8Array | string;
@@ -205,6 +231,11 @@ interface PieceRow {
 
 /** A list of many edits is in many places; then one statement with all the numbers is cheaper than one per place. */
 const RANGES_EACH = 16;
+
+/** Pieces that are read at a time. */
+const PORTION = 500;
+/** Timers and requests are heard after that. */
+const LONGEST_TURN_MS = 5;
 
 class Ranges implements ReferenceVisitor {
   readonly #ranges: [number, number][] = [];
@@ -227,6 +258,25 @@ class Ranges implements ReferenceVisitor {
       if (count > 1 || !known.has(first)) rest.run(first, count);
     }
     return rest;
+  }
+
+  /** So that no answer grows with the thread. */
+  *portions(): Generator<[number, number][]> {
+    let portion: [number, number][] = [];
+    let room = PORTION;
+    for (const [first, count] of this.merged()) {
+      for (let at = 0; at < count; ) {
+        const taken = Math.min(room, count - at);
+        portion.push([first + at, taken]);
+        at += taken;
+        room -= taken;
+        if (room > 0) continue;
+        yield portion;
+        portion = [];
+        room = PORTION;
+      }
+    }
+    if (portion.length > 0) yield portion;
   }
 
   /** In order, overlapping and adjoining ones as one. */

@@ -27,3 +27,8 @@ export function turnAge(): number {
   began ??= now;
   return now - began;
 }
+
+/** Lets others have their turn, where this one has lasted so long already. */
+export async function giveWayAfter(ms: number): Promise<void> {
+  if (turnAge() >= ms) await nextTurn();
+}
