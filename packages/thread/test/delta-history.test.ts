@@ -2,6 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { type CheckpointMetadata, emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it, vi } from "vitest";
 import type { CheckpointSaver } from "../src/checkpoint/checkpoint-saver.ts";
+import { changes } from "../src/sql/statement.ts";
 import { savers } from "./checkpoint-database.ts";
 
 interface Line {
@@ -45,6 +46,15 @@ describe.each(savers)("the history of delta channels on $name", ({ run }) => {
       const short = await readFor(saver, 100);
       expect(short).toBeGreaterThan(0);
       expect(await readFor(saver, 400)).toBe(short);
+    }));
+
+  it("is nobody's any more once the thread is deleted, though its rows may go later", () =>
+    run(async ({ db, saver }) => {
+      const config = await line(saver, { length: 3, whole: { log: 10 } });
+      const tombstone = db.q.updateTable("threads").set({ deleted_at: new Date().toISOString() });
+      await db.transaction(() => changes(tombstone));
+      const { log } = await saver.getDeltaChannelHistory({ config, channels: ["log"] });
+      expect(log).toEqual({ writes: [] });
     }));
 
   it("goes back as far as each channel was stored whole, and to the beginning if one never was", () =>

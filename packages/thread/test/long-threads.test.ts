@@ -3,7 +3,9 @@ import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
-import { savers } from "./checkpoint-database.ts";
+import { createEventLog } from "../src/sql/event-log.ts";
+import { createSessionStore } from "../src/sql/session-store.ts";
+import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 
 const MESSAGES = 6_000;
 /** More rows than this are not read at a time. */
@@ -24,6 +26,91 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
+function conversation(length: number): HumanMessage[] {
+  return Array.from({ length }, (_, n) => new HumanMessage({ id: `${n}`, content: `says ${n}` }));
+}
+
+/** A session with more of everything than goes at once; and a second one, which stays. */
+async function longSessions({ ctx, saver }: OpenDatabase) {
+  const [gone, kept] = [
+    await createSessionStore(ctx).createSession({}),
+    await createSessionStore(ctx).createSession({}),
+  ];
+  for (const { id: session_id, thread_id } of [gone, kept]) {
+    await put(saver, thread_id, { messages: conversation(3_000) });
+    const events = Array.from({ length: 3_000 }, (_, n) => ({ event: "token" as const, data: { content: `${n}` } }));
+    await createEventLog(ctx).appendEvents({ session_id, events });
+  }
+  return { gone, kept };
+}
+
+async function rowsOf({ db }: OpenDatabase): Promise<number[]> {
+  const counts = ["events", "pieces", "checkpoints"] as const;
+  const queries = counts.map((table) => db.q.selectFrom(table).select((eb) => eb.fn.countAll().as("n")));
+  return Promise.all(queries.map(async (query) => Number((await db.read(query))[0]?.n)));
+}
+
+describe.each(savers)("the deletion of a long session on $name", ({ run }) => {
+  it("takes portions of all that nobody sees without it, in transactions of their own", () => {
+    const deleted: number[] = [];
+    const counted = (db: Database): Database => ({
+      ...db,
+      transaction: (body, writer) =>
+        db.transaction(function* () {
+          const steps = body();
+          let step = steps.next();
+          while (!step.done) {
+            const results = yield step.value;
+            step.value.forEach(({ sql }, i) => {
+              if (/^delete from (events|pieces)/.test(sql)) deleted.push(results[i]?.changes ?? 0);
+            });
+            step = steps.next(results);
+          }
+          return step.value;
+        }, writer),
+    });
+    return run(async (open) => {
+      const { gone, kept } = await longSessions(open);
+      expect(await createSessionStore(open.ctx).deleteSession(gone.id)).toBe(true);
+      expect(Math.max(...deleted)).toBe(2_000);
+      expect(await rowsOf(open)).toEqual([3_000, 3_000, 1]);
+      expect(await createEventLog(open.ctx).lastEventId(kept.id)).toBe(3_000);
+      expect(await open.saver.sweepExpired()).toEqual([]);
+    }, counted);
+  });
+
+  it("is over for everybody if the process dies in its middle, and the next sweep takes what is left", () => {
+    let transactions = Number.POSITIVE_INFINITY;
+    const dying = (db: Database): Database => ({
+      ...db,
+      transaction: async (body, writer) => {
+        if (transactions-- <= 0) throw new Error("killed");
+        return db.transaction(body, writer);
+      },
+    });
+    return run(async (open) => {
+      const { gone, kept } = await longSessions(open);
+      transactions = 1;
+      await expect(createSessionStore(open.ctx).deleteSession(gone.id)).rejects.toThrow("killed");
+      transactions = Number.POSITIVE_INFINITY;
+      expect(await rowsOf(open)).toEqual([4_000, 4_000, 1]);
+      const after = open.another();
+      const config = { configurable: { thread_id: gone.thread_id } };
+      expect(await createSessionStore(open.ctx).getSession(gone.id)).toBeNull();
+      expect(await createSessionStore(open.ctx).deleteSession(gone.id)).toBe(false);
+      await expect(createEventLog(open.ctx).readEvents({ session_id: gone.id })).rejects.toMatchObject({
+        code: "session_not_found",
+      });
+      expect(await after.getTuple(config)).toBeUndefined();
+      await expect(put(after, gone.thread_id, { messages: [] })).rejects.toMatchObject({ code: "thread_deleted" });
+      expect(await after.sweepExpired()).toEqual([]);
+      expect(await rowsOf(open)).toEqual([3_000, 3_000, 1]);
+      const left = await after.getTuple({ configurable: { thread_id: kept.thread_id } });
+      expect(left?.checkpoint.channel_values["messages"]).toHaveLength(3_000);
+    }, dying);
+  });
+});
+
 describe.each(savers)("a long conversation on $name", ({ run }) => {
   it("is read in portions, with turns for others in between", () => {
     const read: number[] = [];
@@ -36,10 +123,7 @@ describe.each(savers)("a long conversation on $name", ({ run }) => {
       },
     });
     return run(async ({ saver, another }) => {
-      const messages = Array.from(
-        { length: MESSAGES },
-        (_, n) => new HumanMessage({ id: `${n}`, content: `says ${n}` }),
-      );
+      const messages = conversation(MESSAGES);
       const { config } = await put(saver, "t", { messages });
       let tuple: Awaited<ReturnType<typeof saver.getTuple>>;
       read.length = 0;

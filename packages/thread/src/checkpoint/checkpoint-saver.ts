@@ -16,7 +16,7 @@ import type { SqlContext } from "../sql/context.ts";
 import { bodyJson, encodeBody } from "./checkpoint-body.ts";
 import { missing, type Place, placeOf, requirePlace, requireThreadId, threadIdOf } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";
-import { deleteThread } from "./delete-thread.ts";
+import { deleteThread, removeRest } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
 import { encodeValue } from "./encode.ts";
 import { handledLater } from "./handled-later.ts";
@@ -163,8 +163,9 @@ export class CheckpointSaver extends BaseCheckpointSaver {
   /** Removes the thread's checkpoints for good: whoever still writes to it is refused. Forks keep what they share. */
   async deleteThread(threadId: string): Promise<void> {
     const thread_id = threadIdOf(threadId);
-    await this.#ctx.db.transaction(() => deleteThread(this.#ctx, thread_id));
+    const deleted = await this.#ctx.db.transaction(() => deleteThread(this.#ctx, thread_id));
     this.#threads.delete(thread_id);
+    await removeRest(this.#ctx, deleted);
   }
 
   /** A new thread that stands where the other does, or did at a checkpoint; it shares all that is stored. */
@@ -177,7 +178,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     return prune(this.#ctx, options);
   }
 
-  /** Removes the threads whose time is over. */
+  /** Removes the threads whose time is over, and what a process that was killed has left of deleted ones. */
   async sweepExpired(): Promise<string[]> {
     return sweepExpired(this.#ctx);
   }

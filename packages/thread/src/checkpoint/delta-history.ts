@@ -25,7 +25,7 @@ interface WriteRow {
 const CHAIN = `with recursive chain (thread, lineage, ns, checkpoint_id, parent_id, body, depth) as (
     select c.thread, coalesce(t.lineage, t.pk), c.ns, c.checkpoint_id, c.parent_id, c.body, 0
     from threads t join checkpoints c on c.thread = t.pk
-    where t.thread_id = ? and c.ns = ? and c.checkpoint_id = coalesce(cast(? as text),
+    where t.thread_id = ? and t.deleted_at is null and c.ns = ? and c.checkpoint_id = coalesce(cast(? as text),
       (select n.checkpoint_id from checkpoints n where n.thread = t.pk and n.ns = ? order by n.seq desc limit 1))
     union all
     select p.thread, chain.lineage, p.ns, p.checkpoint_id, p.parent_id, p.body, chain.depth + 1

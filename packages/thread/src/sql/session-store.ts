@@ -1,5 +1,6 @@
 import { AppError, type Session } from "@cognition/contract";
 import { sql } from "kysely";
+import { removeRest } from "../checkpoint/delete-thread.ts";
 import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
@@ -79,8 +80,10 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const scoped = scope === undefined ? undefined : scopeText(scope);
       await makeForksInherited(ctx, session_id, scoped);
       const deleted = await db.transaction(() => deleteSession(ctx, session_id, scoped));
-      if (deleted) db.wakeUps.send(deletionOf(session_id));
-      return deleted;
+      if (!deleted) return false;
+      db.wakeUps.send(deletionOf(session_id));
+      await removeRest(ctx, deleted);
+      return true;
     },
     findDeletedSessions: async (session_ids) => {
       const sql = placeholders(
