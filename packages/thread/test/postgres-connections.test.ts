@@ -150,6 +150,29 @@ it("writers that meet wait for each other, whatever isolation the database has f
   }
 });
 
+it.each([
+  ["off", "on"],
+  ["on", "on"],
+  ["local", "local"],
+  ["remote_apply", "remote_apply"],
+])(
+  "a commit is on the disk when it is answered: of a database whose default is %s it is %s",
+  async (given, expected) => {
+    const { name, url, drop } = await createDatabase(inject("postgresUrl"));
+    const ask = async (sql: string) => {
+      const db = openPostgres({ url, poolMin: 0 });
+      const [found] = await db.readAll([{ sql, params: [] }]).finally(() => db.close());
+      return found?.rows;
+    };
+    try {
+      await ask(`alter database ${name} set synchronous_commit = ${given}`);
+      expect(await ask("show synchronous_commit")).toEqual([{ synchronous_commit: expected }]);
+    } finally {
+      await drop();
+    }
+  },
+);
+
 it("a pool with no connection left says so, and not that the server can't be reached", async () => {
   const database = await createDatabase(inject("postgresUrl"));
   const connections = new PostgresConnections({ url: database.url, poolMin: 0, poolMax: 1, connectTimeoutMs: 500 });

@@ -29,8 +29,14 @@ const POOL_MAX = 10;
  * would read what was there before, or be refused: of writers that meet, most failed.
  */
 const READ_COMMITTED = "set default_transaction_isolation = 'read committed'";
+/**
+ * What was told to be kept is on the disk. Where it is switched off, for a server, a database or a user, a commit is answered before
+ * that, and a crash takes the last ones; what waits for more than our own disk stays as it is.
+ */
+const KEPT_AT_COMMIT =
+  "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'";
 /** Not as parameters of the connection's start: poolers refuse those that they don't know. */
-const SETTINGS = `${READ_COMMITTED}; set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+const SETTINGS = `${READ_COMMITTED}; set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; ${KEPT_AT_COMMIT}`;
 const INT8_OID = 20;
 const TOO_MANY_CONNECTIONS = "53300";
 const ASK_AGAIN_MS = 25;
