@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -78,6 +78,26 @@ test("restored in the place of a lost database, it goes on", async () => {
   await restored.createMessage({ session_id, role: "user", content: "and on" });
   expect(await restored.listMessagesForSession(session_id)).toHaveLength(1);
   await restored.close();
+});
+
+test("restored beside the log of a server that was killed, it is refused as long as that is there, and stays whole", async () => {
+  const path = join(dir.path, "state.db");
+  const copy = join(dir.path, "copy.db");
+  const storage = await openStorage(path);
+  const { id: session_id } = await storage.createSession({ title: "kept" });
+  backupSqlite({ path, target: copy });
+  await storage.createMessage({ session_id, role: "user", content: "after the copy" });
+  const left = readFileSync(`${path}-wal`);
+  await storage.close();
+
+  writeFileSync(path, readFileSync(copy));
+  writeFileSync(`${path}-wal`, left);
+  const message = expect.stringMatching(/Nothing was changed\. Remove .*state\.db-wal and .*state\.db-shm/);
+  await expect(openStorage(path)).rejects.toMatchObject({ code: "corrupt_data", message });
+  expect(readFileSync(path)).toEqual(readFileSync(copy));
+  expect(readFileSync(`${path}-wal`)).toEqual(left);
+  rmSync(`${path}-wal`);
+  expect(await readCopy(path, session_id)).toEqual({ messages: [], sessions: 1 });
 });
 
 test("never over a file that is there, and never a copy of nothing", () => {

@@ -77,7 +77,10 @@ function isFull(error: unknown): boolean {
 }
 
 function unreadable(where: string, message: string): string {
-  return `${where}: the file is damaged, or no database (${message}). Nothing was changed; put a backup in its place, or move it away to begin anew`;
+  return (
+    `${where}: the file is damaged, or no database (${message}). Nothing was changed; put a backup in its place, with no -wal ` +
+    "and no -shm file beside it, or move it away to begin anew"
+  );
 }
 
 function noRoom(where: string, message: string): string {

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { requireBindable } from "./bindable.ts";
 import { storageError } from "./errors.ts";
+import { holdOpen, requireOwnLog } from "./foreign-log.ts";
 import { makeFolders } from "./make-folders.ts";
 import { makePrivateFile } from "./private-file.ts";
 import { SqliteFile } from "./sqlite-file.ts";
@@ -32,11 +33,13 @@ export class SqliteConnection {
   readonly path: string;
   readonly #db: DatabaseSync;
   readonly #file: SqliteFile;
+  readonly #letGo: () => void;
   readonly #prepared = new Map<string, Prepared>();
 
   constructor(path: string) {
     this.path = path;
     this.#db = openFile(path);
+    this.#letGo = holdOpen(path);
     this.#file = new SqliteFile(path);
   }
 
@@ -95,6 +98,7 @@ export class SqliteConnection {
 
   close(): void {
     this.#db.close();
+    this.#letGo();
   }
 
   #prepare(sql: string): Prepared {
@@ -114,6 +118,7 @@ function openFile(path: string): DatabaseSync {
     if (path !== ":memory:") {
       makeFolders(dirname(path));
       makePrivateFile(path);
+      requireOwnLog(path);
     }
     db = new DatabaseSync(path);
     db.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}; pragma journal_mode = wal`);
