@@ -12,6 +12,7 @@ import type { Migration } from "../src/sql/migrations/migration.ts";
 import type { Statement } from "../src/sql/statement.ts";
 import { startChild } from "./child.ts";
 import { emptyDatabases, type TestedDatabase } from "./databases.ts";
+import { firstRelease } from "./first-release.ts";
 
 const docs = join(import.meta.dirname, "../../../docs/schema");
 const latest = migrations.at(-1)?.version ?? 0;
@@ -20,19 +21,6 @@ const STALE = "is out of date: run npm run schema";
 function nextRelease(oldestProgram: number, sql = "create table of_a_later_release (id bigint)"): Migration {
   return { version: latest + 1, name: "later", oldestProgram, up: () => [sql] };
 }
-
-/** What the first release made. Its first migration was changed afterwards; the eleventh makes up for that. */
-const firstRelease: Migration[] = migrations.slice(0, 3).map((migration) => ({
-  ...migration,
-  up: (dialect) => {
-    const then = (sql: string) =>
-      sql.startsWith("create table artifacts (")
-        ? sql.replace(`session_id ${dialect.text},`, `session_id ${dialect.text} not null,`)
-        : sql;
-    const more = migration.version === 1 ? ["create index checkpoints_newest on checkpoints (thread, ns, seq)"] : [];
-    return [...migration.up(dialect).map(then), ...more];
-  },
-}));
 
 it("released migrations are what they were", () => {
   const now = migrations.map((migration) => [
