@@ -12,6 +12,8 @@ const INTO = new RegExp(
   `\\b(?:write|save|put|store|dump|echo|add|append|insert|prepend|attach|type)\\s+([\\s\\S]+?)\\s+(?:to|into|in|as|inside|onto|on)\\s+${FILE}${PLACE}`,
   "i",
 );
+/** "write hello and save it as notes.txt" */
+const AND_KEEP_IT = /,?\s+and\s+(?:then\s+)?(?:save|store|put|write|keep)\s+(?:it|this|that|them)$/i;
 const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
 const COLON = /(:\s*\n?[\s\S]+)$/;
 const TEXT =
@@ -37,7 +39,7 @@ const QUOTED_START = new RegExp(`^[${OPENING}]`);
 const AFTER_CLOSING = new RegExp(`(?<=[${CLOSING}])[.!?]$`);
 /** Said of the content, and no part of it: that it is all there is, or how it is to be taken. */
 const ASIDE =
-  /\s*(?:,?\s+(?:and|but|with)(?: absolutely)?\s+|,\s*)nothing (?:else|more)(?: (?:in|inside) (?:it|the file))?\s*[.!]?$|\s*\((?:without|no|and no|with no)[^()]*\b(?:quotes|quotation marks|newlines?|line breaks?|anything else|nothing else)\)\s*[.!]?$/i;
+  /\s*(?:,?\s+(?:and|but|with)(?: absolutely)?\s+|,\s*)nothing (?:else|more)(?: (?:in|inside) (?:it|the file))?\s*[.!]?$|(?<=\uE001),?\s+(?:and\s+)?(?:with\s+)?(?:no|without(?:\s+an?y?)?)\s+(?:\w+\s+){0,2}(?:quotes|quotation marks|newlines?|line breaks?)\b[^,]*$|\s*\((?:without|no|and no|with no)[^()]*\b(?:quotes|quotation marks|newlines?|line breaks?|anything else|nothing else)\)\s*[.!]?$/i;
 
 /** "In a.txt, write x" and "edit a.txt and add x" say the same as "write x to a.txt". */
 export function placeLast(instruction: string, path: string): string {
@@ -121,7 +123,7 @@ function findLines(afterPlace: string): string | undefined {
 function findContent(instruction: string, afterPlace: string): string | undefined {
   const after = CONTENT.exec(afterPlace)?.[1] ?? COLON.exec(afterPlace)?.[1];
   if (after !== undefined) return after;
-  const between = INTO.exec(dropEnd(instruction))?.[1];
+  const between = INTO.exec(dropEnd(instruction))?.[1]?.replace(AND_KEEP_IT, "");
   if (between !== undefined && !/^(?:a|the|an)\s+(?:new\s+)?file$/i.test(between)) return between;
   // "containing hello in notes.txt": the place is not part of the content.
   return CONTENT.exec(instruction)?.[1]?.replace(AT_PLACE, "");

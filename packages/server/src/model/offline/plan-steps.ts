@@ -34,7 +34,7 @@ import { spelled } from "./spelling.ts";
 import { splitInstructions, withReferent } from "./split-instructions.ts";
 import { callTool, type Intent, type Step, say, settle } from "./step.ts";
 import type { Turn } from "./turn.ts";
-import { joinFolder } from "./workspace-path.ts";
+import { findPath, joinFolder } from "./workspace-path.ts";
 
 interface Understanding {
   readonly intent: Intent;
@@ -154,6 +154,7 @@ function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
   if (read.every((steps) => steps === undefined)) return [];
   const steps: Step[] = [];
   for (const [at, found] of read.entries()) {
+    if (found && isOfUnwritten(parts[at] ?? "", found, steps, turn)) continue;
     const [first, ...others] = found ?? notUnderstood(parts[at] ?? "");
     // "Open a.txt and tell me what it says" is one wish in two sentences; so is "Make a file x.txt and write foo in it".
     const isSaid = JSON.stringify(first) === JSON.stringify(steps.at(-1));
@@ -163,6 +164,13 @@ function instructionSteps(text: string, turn: Turn, isMended = false): Step[] {
     const [after, next] = steps.slice(at + 1);
     return !isDraft(step, after) && !(after?.type === "follow" && isDraft(after, next));
   });
+}
+
+/** "Write a poem to a.txt and show it": without the poem there is nothing to show, or only what was there before. */
+function isOfUnwritten(part: string, [first]: readonly Step[], before: readonly Step[], { tools }: Turn): boolean {
+  if (first?.type !== "call" || first.tool === findTool(tools, "write")?.name) return false;
+  const path = findPath(part);
+  return path !== undefined && before.some((step) => step.type === "say" && step.unwritten === path);
 }
 
 /** A slip of the pen is mended only where nothing was understood with it. */

@@ -1,10 +1,10 @@
-import { hasFailed, type PlanItem, planIn, type ToolResult, type Turn } from "./turn.ts";
+import { hasFailed, type PlanItem, planIn, type ToolResult } from "./turn.ts";
 
 const UNKNOWN = /outcome[_ ]unknown|outcome is (?:not known|unknown)|not known whether/i;
 const MAX_OUTPUT = 4_000;
 
 /** What came of the tools, told as they told it: an error stays an error, and what nobody knows is not made up. */
-export function reportResults({ results }: Turn): string[] {
+export function reportResults(results: readonly ToolResult[]): string[] {
   const told = results.filter((result, at) => !isPlan(result) || at === results.length - 1);
   return told.map((result) => report(result));
 }

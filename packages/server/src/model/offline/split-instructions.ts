@@ -37,11 +37,13 @@ const BOUNDARIES: readonly (readonly [Kind, RegExp])[] = [
   ],
   // What stands under a condition is kept with it: "read a.txt, and if it contains x, delete it".
   ["soft", /(?:,|,?\s+(?:and|but|then)(?:\s+then)?)\s+(?=(?:if|unless)\b)/gi],
+  // "use the grep tool to find x and the ls tool to list files"
+  ["soft", /(?:,\s*(?:and\s+)?|\s+and\s+)(?=(?:the|your)\s+["'`]?[\w.-]+["'`]?\s+tool\s+(?:to|for)\b)/gi],
   ["soft", new RegExp(`,?\\s+and\\s+(?=${LINE_OF})`, "gi")],
   ["soft", /,?\s+and\s+(?=in(?:side|to)?\s+(?:it|there)\b)/gi],
   // The verb is left out the second time: "create a.txt with one and b.txt with two", "write x to a.txt and y to b.txt".
   ["soft", new RegExp(`(?<!\\.\\w{1,10}),?\\s+and\\s+(?=${PATH})`, "giu")],
-  ["soft", new RegExp(`,?\\s+and\\s+(?=(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "giu")],
+  ["soft", new RegExp(`(?:,\\s*|,?\\s+and\\s+)(?=(?:\\S+\\s+){1,5}?(?:to|into|in)\\s+${PATH})`, "giu")],
 ];
 /** Each is weighed against all the text before it; a long text pasted into a message would take minutes. */
 const MAX_BOUNDARIES = 60;
@@ -66,6 +68,7 @@ const MOVE_IT = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\s+(?:it|th
 const ASKS_HOW =
   /^(?:and\s+)?(?:tell|let|show)\s+me\b.*\b(?:if|whether)\s+(?:it|that|this)\s+(?:failed|fails|worked|works|succeeded|passed|ran)\b/i;
 const RENAMES = new RegExp(`^${POLITE}(?:rename|move)\\b`, "i");
+const MOVES = new RegExp(`^${POLITE}(?:copy|move|rename|duplicate)\\b`, "i");
 const IN_IT = /(?:^|\s+)(?:in|into|inside)\s+(?:it|there|that (?:folder|directory))\b/i;
 const LEADING_VERB = new RegExp(
   `^${POLITE}(run|execute|read|open|show|print|display|view|create|make|write|save|put|add|append|delete|remove|rename|move|copy)\\b`,
@@ -201,11 +204,18 @@ export function withReferent(part: string, before: readonly string[]): string {
   if (ASKS_HOW.test(part)) return part;
   if (OWN_LIST.test(part) || (LIST_MADE.test(last) && PRONOUN.test(part) && WORK_OFF.test(part))) return part;
   if (last && KEEP_THAT.test(part)) return part.replace(KEEP_THAT, (_, verb: string) => `${verb} ${last}`);
-  const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
-  if (folder !== undefined) return inFolder(part.replace(IN_IT, "").trim(), folder);
+  const placed = placedIn(last, part);
+  if (placed !== undefined) return placed;
   if ((findPath(part) !== undefined && !MOVE_IT.test(part)) || !PRONOUN.test(part)) return part;
   const path = before.map(pathAfter).findLast((found) => found !== undefined);
   return path === undefined ? part : part.replace(PRONOUN, path);
+}
+
+/** "put a.txt in it" after "create a folder docs" */
+function placedIn(last: string, part: string): string | undefined {
+  const folder = IN_IT.test(part) && MADE_FOLDER.test(last) ? findPath(last) : undefined;
+  if (folder === undefined) return undefined;
+  return MOVES.test(part) ? part.replace(IN_IT, ` into ${folder}/`) : inFolder(part.replace(IN_IT, "").trim(), folder);
 }
 
 /** "`b`" after "run `a`" is to be run too, "b.txt" after "read a.txt" to be read. */

@@ -1,12 +1,23 @@
 import type { OfflineTool } from "./offline-tool.ts";
 import { ruledOutBy } from "./ruled-out.ts";
-import type { ToolResult, Turn } from "./turn.ts";
+import { hasFailed, type ToolResult, type Turn } from "./turn.ts";
 
 /** One thing to do for a request: call a tool, go on from what the call before gave, or say something in the final reply. */
 export type Step =
-  | { readonly type: "call"; readonly tool: string; readonly args: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: "call";
+      readonly tool: string;
+      readonly args: Readonly<Record<string, unknown>>;
+      /** It failed, and the next call does something about that: if this went well, only this is told. */
+      readonly isMadeGood?: true;
+    }
   | { readonly type: "follow"; readonly up: (result: ToolResult) => readonly Step[]; readonly draft?: string }
-  | { readonly type: "say"; readonly text: string };
+  | {
+      readonly type: "say";
+      readonly text: string;
+      /** The file that is not written: what else was to be done with it is left as well. */
+      readonly unwritten?: string;
+    };
 
 /** Understands one instruction, or leaves it to the next intent. */
 export type Intent = (instruction: string, turn: Turn) => readonly Step[] | undefined;
@@ -20,8 +31,8 @@ export function followUp(up: (result: ToolResult) => readonly Step[], draft?: st
   return [{ type: "follow", up, ...(draft !== undefined && { draft }) }];
 }
 
-export function say(text: string): Step[] {
-  return [{ type: "say", text }];
+export function say(text: string, unwritten?: string): Step[] {
+  return [{ type: "say", text, ...(unwritten !== undefined && { unwritten }) }];
 }
 
 /**
@@ -36,13 +47,20 @@ export function settle(steps: readonly Step[], turn: Turn): readonly Step[] {
     if (step.type === "follow") {
       const next = goOn(step, calls, turn);
       if (!next) break;
-      open.unshift(...allowed(next, turn));
+      const going = allowed(next, turn);
+      settled.push(...madeGood(settled.pop(), going, turn.results[calls - 1]));
+      open.unshift(...going);
     } else {
       settled.push(step);
       if (step.type === "call") calls++;
     }
   }
   return settled;
+}
+
+function madeGood(last: Step | undefined, going: readonly Step[], result: ToolResult | undefined): Step[] {
+  const isMadeGood = result !== undefined && hasFailed(result) && going.some(({ type }) => type === "call");
+  return last ? [last.type === "call" && isMadeGood ? { ...last, isMadeGood } : last] : [];
 }
 
 function allowed(steps: readonly Step[], turn: Turn): Step[] {

@@ -7,7 +7,7 @@ import { planSteps } from "./plan-steps.ts";
 import { applyReplyRules } from "./reply-rules.ts";
 import { reportResults } from "./report-results.ts";
 import type { Step } from "./step.ts";
-import type { Turn } from "./turn.ts";
+import { hasFailed, type Turn } from "./turn.ts";
 
 interface ToolCall {
   readonly id: string;
@@ -51,7 +51,12 @@ function answer(steps: readonly Step[], turn: Turn): string {
 
 function spoken(steps: readonly Step[], turn: Turn): string | undefined {
   const said = steps.flatMap((step) => (step.type === "say" ? [step.text] : []));
-  const parts = [...reportResults(turn), ...said];
+  const made = calls(steps);
+  const told = turn.results.filter((_, at) => {
+    const next = turn.results[at + 1];
+    return !(made[at]?.isMadeGood && next && !hasFailed(next));
+  });
+  const parts = [...reportResults(told), ...said];
   return parts.length > 0 ? parts.join("\n\n") : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Turn } from "./turn.ts";
 
 // Letters of every script: a file may have any name that its owner can read.
 const WORD_WITH_EXTENSION =
-  /(?<![\p{L}\p{M}\p{N}\p{Extended_Pictographic}_/@.-])(?:~|\.{0,2})?\/?(?:[\p{L}\p{M}\p{N}_@.-]+\/)*[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_@-]*(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_-]\.)+[A-Za-z][\w]{0,9}(?![\p{L}\p{N}_/@])/u;
+  /(?<![\p{L}\p{M}\p{N}\p{Extended_Pictographic}_/@.-])(?:~|\.{0,2})?\/?(?:[\p{L}\p{M}\p{N}_@.-]+\/)*(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_@-]*[\p{L}\p{M}\p{N}\p{Extended_Pictographic}_-]\.)+[A-Za-z][\w]{0,9}(?!\.?[\p{L}\p{N}_/@])/u;
 const WITH_SLASH =
   /(?<![\p{L}\p{M}\p{N}_:/.@-])(?:\.{0,2}\/)?(?:[\p{L}\p{M}\p{N}_@.-]+\/)+[\p{L}\p{M}\p{N}_@.-]*(?![\p{L}\p{N}_/])|(?<![\p{L}\p{M}\p{N}_:/])\/[\p{L}\p{M}\p{N}_@.-]+(?![\p{L}\p{N}_/])/u;
 const NAMED =

@@ -10,6 +10,8 @@ const ASKS = /\b(?:what|which|list|name|show|tell|enumerate|how many|do you have
 const OWN = /\b(?:you|your|available|have|there|can|all)\b/i;
 const ABOUT = /\b(?:what (?:does|is)|how (?:do|does)|describe|explain|tell me about)\b/i;
 const PARAMETERS = /\b(?:what|which)\b.*\b(?:arguments?|parameters?|args|inputs?|options?|fields?)\b/i;
+/** "what does grep do?" */
+const WHAT_FOR = /^\W*what (?:does|do) (?:the |your )?["'`]?[\w-]+["'`]?(?: tool)? do\W*$/i;
 const USING = /\b(?:using|with|via|through|by|use|call|run)\s+(?:the\s+|your\s+)?["'`]?$/i;
 const HELP =
   /^\W*(?:please\s+)?help(?:\s+me)?(?:,?\s+please)?\W*$|\bwhat (?:can|could|should|do|may) i (?:ask|say|type|write|tell|try|do)\b(?: to)?(?: you)?(?: here| now| first)?\W*$|\bhow (?:do|can|should) i (?:use|talk to|start with) (?:you|this)\b|\b(?:give|show) me (?:some |a few |an )?examples?\W*$|^\W*what can you do(?: for me)?\W*$/i;
@@ -48,7 +50,7 @@ function ofTools(instruction: string, turn: Turn, asked: boolean): ReturnType<In
 function isAskedAbout(instruction: string, tool: OfflineTool): boolean {
   const mention = mentionOf(instruction, tool);
   if (!mention) return false;
-  if (PARAMETERS.test(instruction)) return true;
+  if (PARAMETERS.test(instruction) || WHAT_FOR.test(instruction)) return true;
   if (!ABOUT.test(instruction.slice(0, mention.index)) || !/\btool\b|[_]/i.test(instruction)) return false;
   return /\bhow\b/i.test(instruction) || !USING.test(instruction.slice(0, mention.index));
 }

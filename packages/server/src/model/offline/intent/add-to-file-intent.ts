@@ -62,7 +62,7 @@ export const addToFileIntent: Intent = (instruction, turn) => {
     return say(`I left ${path} as it is: a line more would make no JSON of it. I can set a value that it has already.`);
   if (BLANK.test(addition.text)) return add(path, { ...addition, text: "" }, turn);
   if (addition.text === "" || isMadeUp(addition.text, instruction))
-    return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`);
+    return say(`Tell me what to add. Say for example: Add the line "hello" to ${path}`, path);
   return add(path, addition, turn);
 };
 

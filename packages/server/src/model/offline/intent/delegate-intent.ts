@@ -28,6 +28,8 @@ const SEVERAL_TASKS =
 const ANYONE =
   /\b(?:(?:use|ask|have|let|get|start|launch|spawn)\s+(?:an?\s+|one of (?:the|your)\s+|some\s*|another\s+)(?:sub-?agents?|agents?|helper|body|one)(?:\s+to|\s+and have it|:)?|delegate(?:\s+this)?\s*:)\s+([\s\S]+)$/i;
 
+const NO_NAME = /^(?:an?|one|any|another|sub-?agents?|agents?|helpers?|somebody|someone|anybody|anyone)$/i;
+
 /** Work for a subagent that is named. */
 export const delegateIntent: Intent = (instruction, turn) => {
   const delegate = findDelegateTool(turn);
@@ -91,7 +93,8 @@ function readDelegation(instruction: string, delegate: DelegateTool | undefined)
   const isKnown = ({ who }: Delegation) => known.some((name) => name.toLowerCase() === who.toLowerCase());
   const [, before = "", who = "", after = ""] = TO.exec(instruction) ?? [];
   const given = { who, what: clean(after) || clean(before) };
-  if (who && /\bdelegate\b/i.test(instruction)) return given;
+  if (who && /\bdelegate\b/i.test(instruction))
+    return NO_NAME.test(who) && !isKnown(given) ? toAny(given.what, known) : given;
   const mentioned = known.filter((name) => instruction.toLowerCase().includes(name.toLowerCase()));
   const [, asked = "", wish = ""] = (mentioned.length > 0 && askOf(mentioned).exec(instruction)) || [];
   const [, plain, marked = "", task = ""] = CALLED.exec(instruction) ?? [];
@@ -101,8 +104,12 @@ function readDelegation(instruction: string, delegate: DelegateTool | undefined)
 
 function toAnyone(instruction: string, known: readonly string[]): Delegation | undefined {
   const task = ANYONE.exec(instruction)?.[1];
+  return task ? toAny(clean(task), known) : undefined;
+}
+
+function toAny(what: string, known: readonly string[]): Delegation | undefined {
   const who = known.find((name) => /general/i.test(name)) ?? known[0];
-  return task && who ? { who, what: clean(task) } : undefined;
+  return who === undefined ? undefined : { who, what };
 }
 
 /** "that lists the files": what it is to do. */

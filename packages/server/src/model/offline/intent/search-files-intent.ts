@@ -1,7 +1,7 @@
 import { readList } from "../coerce-value.ts";
 import { fillArguments } from "../fill-arguments.ts";
 import { findTool } from "../find-tool.ts";
-import { POLITE, unquote } from "../phrase.ts";
+import { dropEnd, POLITE, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step } from "../step.ts";
 import type { Turn } from "../turn.ts";
 import { callOrAsk } from "./call-or-ask.ts";
@@ -24,7 +24,10 @@ const HOW_OFTEN =
   /\bhow\s+(?:often|many\s+times)\s+(?:(?:do(?:es)?|is|are)\s+)?(?:the\s+(?:word|text|string)\s+)?(\S[\s\S]*?)\s+(?:appears?|occurs?|mentioned|used|shows?\s+up)(\s+in\s+\S[\s\S]*?)?\s*[?.!]*$/i;
 const THE_WORD =
   /^\s*(?:please\s+)?(?:find|locate|look\s+for)\s+(?:the\s+(?:word|text|string|phrase|term)\s+(\S[\s\S]*?)|(["'`“][^"'`”]+["'`”]))\s*[.!?]?$/i;
-const ANY_LEFT = /\b(?:is|are) there\s+(?:any|some|an?)\s+(TODO|FIXME|XXX)s?\b/i;
+const ANY_LEFT = /\b(?:(?:is|are) there\s+(?:any|some|an?)|how many|count(?:\s+(?:all|the))*)\s+(TODO|FIXME|XXX)s?\b/i;
+/** "all TODO comments in src" */
+const MARKS_IN =
+  /(?<=\b(?:find|show|list|locate|(?:search|look|grep) for)\s+(?:me\s+)?)(?:(?:all|every|any|the)\s+)*(TODO|FIXME|XXX)s?(?:\s+(?:comments?|notes?))?(?=\s+in\s)/;
 const BY_NAME =
   /\b(?:find|list|show|search for|locate)\s+(?:me\s+)?(?:all\s+)?(?:the\s+)?(?:files?\s+)?(?:matching|named|called|like|with (?:the )?(?:name|pattern))?\s*["'`]?((?:\*|[\w./-]*\*)[^\s"'`]*)/i;
 
@@ -32,6 +35,11 @@ const PLACE =
   "[\"'`]?(?:[\\w@.-]+\\/[\\w@./-]*|[\\w@./-]+\\.[A-Za-z]\\w{0,9}|src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)[\"'`]?";
 const IN_PATH = new RegExp(
   `\\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\\s+((?!files?\\b|all\\b|the file\\b)[\\s\\S]+?\\s+(?:in|inside|within)\\s+(?:the\\s+)?(?:file\\s+|folder\\s+|directory\\s+)?${PLACE}(?:(?:,\\s*|,?\\s+and\\s+)${PLACE})*)\\s*[.?!]?$`,
+  "i",
+);
+/** "search README.md for License" */
+const PLACE_FIRST = new RegExp(
+  `\\b(?:search|look)\\s+(?:(?:in|into|inside|through)\\s+)?(?:the\\s+)?(?:(?:file|folder|directory)\\s+)?(${PLACE})\\s+for\\s+(\\S[\\s\\S]*)$`,
   "i",
 );
 /** "files that end in .py" */
@@ -64,6 +72,9 @@ const EXISTS: readonly RegExp[] = [
   `^\\s*(?:is|are)\\s+(?:the\\s+)?(?:file\\s+)?${PATH}\\s+(?:still\\s+|already\\s+)?(?:there|here|gone|missing|deleted)\\s*[?.]*$`,
   `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
 ].map((form) => new RegExp(form, "i"));
+/** Of a file that is mostly spoken of without its ending. */
+const DOCUMENT_EXISTS =
+  /^\s*(?:is there|do (?:i|we|you) have)\s+(?:an?\s+|any\s+|the\s+)?(readme|license|changelog)(?:\s+file)?(?:\s+(?:here|there))?\s*[?.]*$/i;
 
 const EVERYWHERE = /\b(?:find|search(?: for)?|look for)\s+([\s\S]+?)\s+(?:everywhere|in here)\s*[.!?]?$/i;
 
@@ -82,7 +93,7 @@ const ONE_WORD = new RegExp(
 
 /** Text in files, or files by a pattern of their names. */
 export const searchFilesIntent: Intent = (said, turn) => {
-  const instruction = said.replace(IN_FOLDER, "$1 $2/");
+  const instruction = said.replace(IN_FOLDER, "$1 $2/").replace(PLACE_FIRST, placeLast).replace(MARKS_IN, "$1");
   const inKind = textInKind(instruction, turn);
   if (inKind) return inKind;
   const glob = findTool(turn.tools, "glob");
@@ -114,6 +125,10 @@ export const searchFilesIntent: Intent = (said, turn) => {
   return grep && words ? callOrAsk(grep, `${grep.name} ${words}`, turn) : undefined;
 };
 
+function placeLast(_: string, place: string, text: string): string {
+  return `search for ${dropEnd(text)} in ${place}`;
+}
+
 function textInKind(instruction: string, turn: Turn): readonly Step[] | undefined {
   const grep = findTool(turn.tools, "grep");
   const [, text = "", kind = ""] = IN_KIND.exec(instruction) ?? [];
@@ -143,5 +158,7 @@ function onePattern(instruction: string): string | undefined {
   const name = [BY_FULL_NAME, ...EXISTS]
     .map((form) => form.exec(instruction)?.[1])
     .find((found) => found !== undefined);
+  const document = DOCUMENT_EXISTS.exec(instruction)?.[1];
+  if (document) return `**/${document.toUpperCase()}*`;
   return name?.includes("/") ? name : name && `**/${name}`;
 }

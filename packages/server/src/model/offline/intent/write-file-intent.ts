@@ -1,7 +1,7 @@
 import { placeLast, readContent } from "../file-content.ts";
 import { readFile, writeFile } from "../file-tools.ts";
 import { isMadeUp } from "../made-up.ts";
-import { mask, POLITE, unquote } from "../phrase.ts";
+import { mask, POLITE, quotedParts, unquote } from "../phrase.ts";
 import { readShown } from "../shown-file.ts";
 import { followUp, type Intent, type Step, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
@@ -49,7 +49,7 @@ export const writeFileIntent: Intent = (said, turn) => {
   if (!VERB.test(instruction) && !WIPE.test(instruction)) return undefined;
   const content = contentFor(instruction.replace(IF_MISSING, ""), path);
   if (content === undefined)
-    return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing hello`);
+    return say(`I can't think up what ${path} is to hold. Say for example: Create ${path} containing hello`, path);
   const write = writeFile(path, content, turn) ?? say(`I can't write ${path}: no tool here writes files.`);
   // Without a word about what it is to hold, what is there is not meant to be lost.
   const isBare = content === "" && !SAID_EMPTY.test(instruction) && !isEmptied(instruction.split(path)[0] ?? "");
@@ -66,6 +66,7 @@ function contentFor(instruction: string, path: string): string | undefined {
   const printing = PRINTING[path.split(".").at(-1) ?? ""];
   if (printed && printing) return printing(unquote(printed));
   const given = readContent(placeLast(instruction, path), path);
+  if (given !== undefined && /^nothing$/i.test(given) && !quotedParts(instruction).includes(given)) return "";
   if (given !== undefined) return isMadeUp(given, instruction) ? undefined : given;
   return saysNothing(`${before} ${after}`) ? "" : undefined;
 }
