@@ -38,7 +38,7 @@ function mend(word: string): string {
 }
 
 /** One letter too many, too few or wrong, or two that changed places; the first letter is mostly right. */
-function isOneSlip(said: string, known: string): boolean {
+export function isOneSlip(said: string, known: string): boolean {
   if (said[0] !== known[0] || Math.abs(said.length - known.length) > 1) return false;
   let at = 0;
   while (at < said.length && said[at] === known[at]) at++;

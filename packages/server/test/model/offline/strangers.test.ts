@@ -10,6 +10,7 @@ const remove = (file_path: string) => ["delete", { file_path }];
 const run = (command: string) => ["execute", { command }];
 const write = (file_path: string, content: string) => ["write_file", { file_path, content }];
 const grep = (pattern: string, more = {}) => ["grep", { pattern, ...more }];
+const task = (description: string) => ["task", { subagent_type: "general-purpose", description }];
 const list = ["ls", { path: "/" }];
 
 async function calls(sentence: string): Promise<unknown[]> {
@@ -54,6 +55,10 @@ describe("all of several things are done", () => {
       [grep("TODO"), list, read("/notes.txt")],
     ],
     ["Write 'a' to a.txt, 'b' to b.txt", [write("/a.txt", "a"), write("/b.txt", "b")]],
+    ["run pwd twice", [run("pwd"), run("pwd")]],
+    ["run echo three times", [run("echo three times")]],
+    ["run sleep 1 and tell me when it is done", [run("sleep 1")]],
+    ["Have a subagent list the files, then read README.md", [task("list the files"), read("/README.md")]],
     ["write a, b to c.txt", [write("/c.txt", "a, b")]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 });
@@ -72,9 +77,23 @@ describe("where to look is part of what is asked", () => {
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 });
 
-test("whoever has no name is anybody", async () => {
-  const task = { subagent_type: "general-purpose", description: "read notes.txt" };
-  expect(await calls("delegate this to a subagent: read notes.txt")).toEqual([["task", task]]);
+test("whoever has no name is anybody", async () =>
+  expect(await calls("delegate this to a subagent: read notes.txt")).toEqual([task("read notes.txt")]));
+
+test("a command that is only described is not run", async () => {
+  const { calls: made, text } = await ask("run a command that lists files", { tools });
+  expect(made).toEqual([]);
+  expect(text).toContain("I can't think up a command");
+});
+
+test("a tool's name that is one slip away is told", async () => {
+  expect((await ask("Use the gerp tool to find TODO", { tools })).text).toContain("Did you mean grep?");
+  expect((await ask("Use the banana tool", { tools })).text).not.toContain("Did you mean");
+});
+
+test("a little word between the items of a list is none of them", async () => {
+  const [made] = (await ask("Use write_todos to plan: read notes.txt, then list the files", { tools })).calls;
+  expect(made?.args).toMatchObject({ todos: [{ content: "read notes.txt" }, { content: "list the files" }] });
 });
 
 describe("a failure that something was done about is not told", () => {

@@ -1,4 +1,5 @@
 import { type OfflineTool, requiredNames, typeOf } from "../offline-tool.ts";
+import { POLITE } from "../phrase.ts";
 import { mentionOf } from "../rest-of.ts";
 import { namedSkill, readSkills } from "../skills.ts";
 import { type Intent, say } from "../step.ts";
@@ -8,6 +9,8 @@ import { listExamples } from "./examples.ts";
 
 const ASKS = /\b(?:what|which|list|name|show|tell|enumerate|how many|do you have|describe)\b/i;
 const OWN = /\b(?:you|your|available|have|there|can|all)\b/i;
+/** "have a subagent list the files" */
+const HAS_IT_DONE = new RegExp(`^\\s*${POLITE}(?:have|let|get|ask|use|start|launch|spawn)\\s`, "i");
 const ABOUT = /\b(?:what (?:does|is)|how (?:do|does)|describe|explain|tell me about)\b/i;
 const PARAMETERS = /\b(?:what|which)\b.*\b(?:arguments?|parameters?|args|inputs?|options?|fields?)\b/i;
 /** "what does grep do?" */
@@ -18,7 +21,7 @@ const HELP =
 
 /** What the agent has: its tools, skills and subagents, as its prompt and its bound tools tell. */
 export const inventoryAnswer: Intent = (instruction, turn) => {
-  const asked = ASKS.test(instruction) && OWN.test(instruction);
+  const asked = ASKS.test(instruction) && OWN.test(instruction) && !HAS_IT_DONE.test(instruction);
   if (asked && /\bsub-?agents?\b|\bagents?\b.*\bdelegate\b/i.test(instruction)) {
     return say(named("subagents", findDelegateTool(turn)?.known ?? []));
   }

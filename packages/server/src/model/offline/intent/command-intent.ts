@@ -38,7 +38,7 @@ const NEXT_PROGRAM = new RegExp(
 );
 /** What is said around a command and is no part of it. */
 const WISHES =
-  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how)\b[^|&;<>]*|what(?:'s| is| was| does)\b[^|&;<>]*|please|slowly|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
+  /(?:^|,?\s+)(?:(?:and\s+|then\s+|please\s+)*(?:show|tell|give|report|print|display|let me (?:know|see))\s+(?:(?:me|us|back)\s+)*(?:what|the|its|whether|if|how|when|once)\b[^|&;<>]*|what(?:'s| is| was| does)\b[^|&;<>]*|please|slowly|for me|(?:in|on|with|using)\s+(?:the|a|your)\s+(?:shell|terminal|sandbox|workspace|bash|console))[.!?]?$/i;
 /** Signs of a shell between programs. */
 const OPERATED = new RegExp(`^\\s*(?:${PROGRAM}|cd\\b)[^|&;<>]*(?:\\||&&|;|>>?|<(?!!?/?[a-z][^<>]*>))\\s*\\S`);
 /** What nobody says but to have it run. */
@@ -85,8 +85,18 @@ export const commandIntent: Intent = (instruction, turn) => {
   }
   // After a colon or a prompt stands the command itself, whatever its words.
   if (/[:$]/.test(sign) && !/\bcommands\b/i.test(text)) return run(unquote(reveal(said)), turn);
-  return plainCommands(said).flatMap((command) => run(command(reveal), turn));
+  return runPlain(said, reveal, turn);
 };
+
+/** "a command that lists files" */
+const DESCRIBED = /^(?:that|which|to)\s/i;
+
+function runPlain(said: string, reveal: Reveal, turn: Turn): Step[] {
+  if (DESCRIBED.test(said)) return say("I can't think up a command. Say for example: Run the command: ls -la");
+  const { order, times } = PRINTS.test(said) ? { order: said, times: 1 } : readTimes(said);
+  const calls = plainCommands(order).flatMap((command) => run(command(reveal), turn));
+  return Array.from({ length: times }, () => calls).flat();
+}
 
 type Reveal = (part: string) => string;
 

@@ -2,6 +2,7 @@ import { eachFile } from "../each-file.ts";
 import { type OfflineTool, requiredNames } from "../offline-tool.ts";
 import { mask } from "../phrase.ts";
 import { isLastWord, mentionOf } from "../rest-of.ts";
+import { isOneSlip } from "../spelling.ts";
 import { type Intent, say } from "../step.ts";
 import type { Turn } from "../turn.ts";
 import { callOrAsk } from "./call-or-ask.ts";
@@ -29,7 +30,9 @@ export const namedToolIntent: Intent = (instruction, turn) => {
   const name = UNKNOWN.map((form) => form.exec(text)?.[1]).find((found) => found !== undefined);
   // "the shell tool" and the like name a kind; the intents after this one look for whichever tool is of it.
   if (!name || /^(the|this|that|a|any|some|shell|bash|command|terminal|right|todo)$/i.test(name)) return undefined;
-  return say(`I have no tool named "${name}". ${listTools(turn.tools)}`);
+  const meant = turn.tools.find((tool) => isOneSlip(name.toLowerCase(), tool.name.toLowerCase()));
+  const hint = meant ? ` Did you mean ${meant.name}?` : "";
+  return say(`I have no tool named "${name}".${hint} ${listTools(turn.tools)}`);
 };
 
 function callForEach(tool: OfflineTool, instruction: string, turn: Turn): ReturnType<Intent> {

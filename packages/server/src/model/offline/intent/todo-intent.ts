@@ -91,7 +91,7 @@ function readItems(request: string): string[] {
   const named = ASKED.test(head) && after.trim() !== "" ? listed(after) : [];
   if (named.length > 0) return named.slice(0, MAX_ITEMS);
   const spoken = (PLAN_TO.exec(request) ?? WITH.exec(request))?.[1];
-  if (spoken) return listed(spoken.replace(/\s*,?\s+then\s+/gi, ", ")).slice(0, MAX_ITEMS);
+  if (spoken) return listed(spoken).slice(0, MAX_ITEMS);
   const count = numbersIn(COUNTED.exec(head)?.[1] ?? head)[0] ?? 3;
   return Array.from({ length: count }, (_, at) => `Step ${at + 1}`);
 }
@@ -103,12 +103,12 @@ function readItemsOf(text: string): string[] {
 
 function listed(text: string): string[] {
   const sentences = text.split(/\.\s+(?=\p{Lu})/u);
-  return readItemsOf(
+  const items =
     sentences.length > 1 &&
-      /^(?:now\s+|please\s+)*(?:work|do|go|execute|carry|complete|finish|follow|perform|process|tackle|tick)\b/i.test(
-        sentences.at(-1) ?? "",
-      )
+    /^(?:now\s+|please\s+)*(?:work|do|go|execute|carry|complete|finish|follow|perform|process|tackle|tick)\b/i.test(
+      sentences.at(-1) ?? "",
+    )
       ? sentences.slice(0, -1).join(". ")
-      : text,
-  );
+      : text;
+  return readItemsOf(items.replace(/,?\s+then\s+/gi, ", "));
 }
