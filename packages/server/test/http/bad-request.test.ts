@@ -37,3 +37,18 @@ it("whose address has what must be encoded is told so, with how", async () => {
     detail: expect.stringMatching(/percent-encoded.*--data-urlencode/),
   });
 });
+
+it.each([
+  ["a length that is none", "Content-Length: -1\r\n\r\n", "Invalid character in Content-Length"],
+  ["two lengths", "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "Duplicate Content-Length"],
+  ["a bad chunk", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "Invalid character in chunk size"],
+  ["less than was announced", "Content-Length: 9\r\n\r\n{}", "The connection was ended before the request was"],
+])("whoever sends %s is told what is wrong", async (_what, sent, why) => {
+  const server = createServer(() => undefined).on("clientError", answerBadRequest);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.end(`POST /sessions HTTP/1.1\r\nHost: localhost\r\n${sent}`);
+  const [, body = ""] = (await text(socket)).split("\r\n\r\n");
+  expect(JSON.parse(body)).toMatchObject({ code: "malformed_request", detail: expect.stringContaining(why) });
+});
