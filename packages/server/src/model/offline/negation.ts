@@ -20,7 +20,7 @@ const IN_ITS_PLACE = new RegExp(
   "iu",
 );
 const ASKS_ABOUT =
-  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|(?:imagine|suppose|pretend|assume|hypothetically|let['’]?s say)\b|(?:what|which) (?:commands?|arguments?|parameters?)\b|(?:tell|ask|warn|remind|let) me\b(?: know)? (?:first |again )?before\b|is it (?:safe|ok|okay|possible)\b)/i;
+  /^\s*(?:please\s+)?(?:(?:can|could|would) you\s+)?(?:explain|describe|tell me (?:how|why)|how (?:do|does|did|can|could|should|would|to)\b|why\b|who\b|should\b|did\b|(?:may|can|could) i\b(?! ask you to)|what (?:happens|would happen) (?:if|when)\b|(?:imagine|suppose|pretend|assume|hypothetically|let['’]?s say)\b|(?:what|which) (?:commands?|arguments?|parameters?)\b|(?:tell|ask|warn|remind|let) me\b(?: know)? (?:first |again )?before\b|is it (?:safe|ok|okay|possible)\b)/i;
 
 const WORDS_FOR =
   "translate|rephrase|paraphrase|proofread|summari[sz]e|correct|review|explain|spell(?:check)?|quote|analy[sz]e|classify|define|rewrite|improve|pronounce|interpret|comment on";

@@ -65,6 +65,9 @@ export function quotedParts(text: string): string[] {
     .map(unquote);
 }
 
+/** `"a" and "b"` begins and ends with a quote, and is not what one quotation holds. */
+const SEVERAL_QUOTED = /^(["`])(?:(?!\1)[^\\]|\\.)*(?<=\S)\1(?=[\s,;])/;
+
 export function unquote(text: string): string {
   const trimmed = text.trim();
   const fenced = /^```[\w-]*\n?([\s\S]*?)\n?```$/.exec(trimmed);
@@ -73,7 +76,7 @@ export function unquote(text: string): string {
   if (tripled) return tripled[1] ?? "";
   const quoted =
     /^(?:"([\s\S]*)"|'([\s\S]*)'|“([\s\S]*)”|„([\s\S]*)[“”]|«\s?([\s\S]*?)\s?»|‘([\s\S]*)’|`([\s\S]*)`)$/.exec(trimmed);
-  if (!quoted) return trimmed;
+  if (!quoted || SEVERAL_QUOTED.test(trimmed)) return trimmed;
   const inner = quoted.slice(1).find((part) => part !== undefined) ?? "";
   return trimmed.startsWith('"') ? unescaped(inner) : inner;
 }

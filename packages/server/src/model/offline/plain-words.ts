@@ -10,6 +10,8 @@ const RENAMED = new RegExp(
 );
 const FOLDER_BEFORE_RUN =
   /^\s*(?:please\s+)?(?:in(?:side)?|from)\s+(?:the\s+)?([\w./-]+)(?:\s+(?:folder|directory|dir))?,?\s+(?:please\s+)?(?:run|execute)\s+(\S[\s\S]*?)[.!]?$/i;
+const GO_TO_FOLDER =
+  /^\s*(?:please\s+)?(?:go|change|switch|navigate|cd)\s+(?:(?:in)?to\s+)?(?:the\s+)?(?:(?:folder|directory)\s+)?["'`]?([\w./-]+)["'`]?(?:\s+(?:folder|directory|dir))?,?\s+(?:and|then)\s+(?:then\s+)?(?=\S)/i;
 const MAIL = /^(\s*(?:please\s+)?\w+\s+(?:an?\s+)?)e-mail\b/i;
 const IN_MEMORY =
   /^\s*(?:please\s+)?(?:store|save|keep|note|put|write|add)\s+(?:it\s+)?(?:down\s+)?(?:in|to)(?:to)?\s+(?:your\s+|the\s+)?(?:long-?term\s+)?memory\s*(?:that\s+|:\s*)/i;
@@ -48,6 +50,7 @@ function ordered(instruction: string): string {
 /** Says an instruction in the way in which most people would: the intents know that one. */
 export function plainly(instruction: string): string {
   return ordered(instruction)
+    .replace(GO_TO_FOLDER, "in the $1 folder, ")
     .replace(FOLDER_BEFORE_RUN, "run $2 in the $1 folder")
     .replace(MAIL, "$1email")
     .replace(IN_MEMORY, "remember that ")

@@ -84,12 +84,23 @@ const IN_FOLDER = new RegExp(
   "u",
 );
 
+/** Folders that are known by their names, without a word that says so. */
+export const USUAL_FOLDER =
+  "(?:src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)(?![\\w.-])/?|[\\w@.-]+/[\\w@./-]*";
+const IN_USUAL = new RegExp(
+  `(${WORD_WITH_EXTENSION.source})["'\`]?\\s+(?:in|inside|into|under|from)\\s+["'\`]?(${USUAL_FOLDER})["'\`]?(?=\\s|[.,!?]*$)`,
+  "u",
+);
+/** Where a name before "in src" may as well be a text to look for. */
+const SEARCHES = new RegExp(`^\\s*${POLITE}(?:find|search|look|grep|locate|replace|change)\\b`, "i");
 const FILE_IN = new RegExp(
   `\\b(file\\s+)in\\s+(?:the\\s+)?["'\`]?([\\w./-]+)["'\`]?(?:\\s+(?:folder|directory))?\\s+(?:named|called)\\s+(${WORD_WITH_EXTENSION.source})`,
   "iu",
 );
-const FOLDER_FIRST =
-  /^\s*in(?:side)?\s+the\s+(?:(?:folder|directory)\s+["'`]?([\w./-]+)["'`]?|["'`]?([\w./-]+)["'`]?\s+(?:folder|directory)),?\s+/i;
+const FOLDER_FIRST = new RegExp(
+  `^\\s*in(?:side)?\\s+(?:the\\s+(?:folder|directory)\\s+["'\`]?(?<named>[\\w./-]+)["'\`]?|the\\s+["'\`]?(?<other>[\\w./-]+)["'\`]?\\s+(?:folder|directory)|(?<usual>${USUAL_FOLDER})(?=[\\s,])),?\\s+`,
+  "i",
+);
 
 /** "move notes.txt into the docs folder" names two places. */
 const MOVES = new RegExp(`^\\s*${POLITE}(?:move|copy|rename|duplicate)\\b`, "i");
@@ -97,11 +108,15 @@ const MOVES = new RegExp(`^\\s*${POLITE}(?:move|copy|rename|duplicate)\\b`, "i")
 /** "notes.txt in the docs folder" is docs/notes.txt. */
 export function joinFolder(instruction: string): string {
   if (MOVES.test(instruction)) return instruction;
-  const [first, named, other] = FOLDER_FIRST.exec(instruction) ?? [];
-  const folder = named ?? other;
-  const rest = first === undefined ? "" : instruction.slice(first.length);
+  const first = FOLDER_FIRST.exec(instruction);
+  const { named, other, usual } = first?.groups ?? {};
+  const folder = named ?? other ?? usual;
+  const rest = first === null ? "" : instruction.slice(first[0].length);
   if (folder !== undefined && !NO_FOLDER.test(folder) && plainFile(mask(rest).text)) return inFolder(rest, folder);
-  return instruction
+  const inUsual = SEARCHES.test(instruction)
+    ? instruction
+    : instruction.replace(IN_USUAL, (_, path: string, place: string) => posix.join(place, path));
+  return inUsual
     .replace(IN_FOLDER, (said, path: string, place: string) => (NO_FOLDER.test(place) ? said : `${place}/${path}`))
     .replace(FILE_IN, (said, file: string, place: string, path: string) =>
       NO_FOLDER.test(place) ? said : `${file}${posix.join(place, path)}`,

@@ -43,6 +43,15 @@ describe("a name is taken whole", () => {
     ["Create file.with.dots.txt containing 1.5", [write("/file.with.dots.txt", "1.5")]],
     ["Delete notes.old.txt", [remove("/notes.old.txt")]],
     ["Delete backup.tar.7z", []],
+    ['Write "a" and "b" to ab.txt', [write("/ab.txt", '"a" and "b"')]],
+    ['Write "he said "no" to me" to no.txt', [write("/no.txt", 'he said "no" to me')]],
+    ["in src, create b.ts containing 1", [write("/src/b.ts", "1")]],
+    ["create b.ts in src containing 1", [write("/src/b.ts", "1")]],
+    ["delete a.ts from lib/old", [remove("/lib/old/a.ts")]],
+    ["In Python, create hello.py that prints hi", [write("/hello.py", 'print("hi")\n')]],
+    ["go to src and list the files", [["ls", { path: "/src" }]]],
+    ["cd src and then read a.ts", [read("/src/a.ts")]],
+    ["who wrote README.md?", []],
     ["Create a folder docs and move notes.txt into it", [run("mkdir -p docs"), run("mv notes.txt docs/")]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 });

@@ -4,6 +4,7 @@ import { findTool } from "../find-tool.ts";
 import { dropEnd, POLITE, unquote } from "../phrase.ts";
 import { callTool, type Intent, type Step } from "../step.ts";
 import type { Turn } from "../turn.ts";
+import { USUAL_FOLDER } from "../workspace-path.ts";
 import { callOrAsk } from "./call-or-ask.ts";
 
 const IN_FILES =
@@ -31,8 +32,7 @@ const MARKS_IN =
 const BY_NAME =
   /\b(?:find|list|show|search for|locate)\s+(?:me\s+)?(?:all\s+)?(?:the\s+)?(?:files?\s+)?(?:matching|named|called|like|with (?:the )?(?:name|pattern))?\s*["'`]?((?:\*|[\w./-]*\*)[^\s"'`]*)/i;
 
-const PLACE =
-  "[\"'`]?(?:[\\w@.-]+\\/[\\w@./-]*|[\\w@./-]+\\.[A-Za-z]\\w{0,9}|src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)[\"'`]?";
+const PLACE = `["'\`]?(?:${USUAL_FOLDER}|[\\w@./-]+\\.[A-Za-z]\\w{0,9})["'\`]?`;
 const IN_PATH = new RegExp(
   `\\b(?:find|search(?: for)?|look for|grep(?: for)?|locate)\\s+((?!files?\\b|all\\b|the file\\b)[\\s\\S]+?\\s+(?:in|inside|within)\\s+(?:the\\s+)?(?:file\\s+|folder\\s+|directory\\s+)?${PLACE}(?:(?:,\\s*|,?\\s+and\\s+)${PLACE})*)\\s*[.?!]?$`,
   "i",
