@@ -88,11 +88,12 @@ const IN_FOLDER = new RegExp(
 export const USUAL_FOLDER =
   "(?:src|lib|docs?|tests?|app|bin|scripts?|packages|examples?|public|config|build|dist)(?![\\w.-])/?|[\\w@.-]+/[\\w@./-]*";
 const IN_USUAL = new RegExp(
-  `(${WORD_WITH_EXTENSION.source})["'\`]?\\s+(?:in|inside|into|under|from)\\s+["'\`]?(${USUAL_FOLDER})["'\`]?(?=\\s|[.,!?]*$)`,
+  `(${WORD_WITH_EXTENSION.source})["'\`]?\\s+(?:in|inside|into|under|from)\\s+(?:["'\`]?(${USUAL_FOLDER})|(?:the\\s+)?(?:folder|directory)\\s+["'\`]?([\\w./-]*\\w))["'\`]?(?=\\s|[.,!?]*$)`,
   "u",
 );
 /** Where a name before "in src" may as well be a text to look for. */
-const SEARCHES = new RegExp(`^\\s*${POLITE}(?:find|search|look|grep|locate|replace|change)\\b`, "i");
+const SEARCHES = new RegExp(`^\\s*${POLITE}(?:find|search|look|grep|locate|replace|change|is|are|where)\\b`, "i");
+const LOOKS = new RegExp(`^${POLITE}(?:find|search|look|grep|locate|list|show)\\b`, "i");
 const FILE_IN = new RegExp(
   `\\b(file\\s+)in\\s+(?:the\\s+)?["'\`]?([\\w./-]+)["'\`]?(?:\\s+(?:folder|directory))?\\s+(?:named|called)\\s+(${WORD_WITH_EXTENSION.source})`,
   "iu",
@@ -112,10 +113,15 @@ export function joinFolder(instruction: string): string {
   const { named, other, usual } = first?.groups ?? {};
   const folder = named ?? other ?? usual;
   const rest = first === null ? "" : instruction.slice(first[0].length);
-  if (folder !== undefined && !NO_FOLDER.test(folder) && plainFile(mask(rest).text)) return inFolder(rest, folder);
+  if (folder !== undefined && !NO_FOLDER.test(folder)) {
+    if (plainFile(mask(rest).text)) return inFolder(rest, folder);
+    if (LOOKS.test(rest)) return `${rest.replace(/[.!?]$/, "")} in the ${folder.replace(/\/+$/, "")} folder`;
+  }
   const inUsual = SEARCHES.test(instruction)
     ? instruction
-    : instruction.replace(IN_USUAL, (_, path: string, place: string) => posix.join(place, path));
+    : instruction.replace(IN_USUAL, (_, path: string, usual: string | undefined, place = "") =>
+        posix.join(usual ?? place, path),
+      );
   return inUsual
     .replace(IN_FOLDER, (said, path: string, place: string) => (NO_FOLDER.test(place) ? said : `${place}/${path}`))
     .replace(FILE_IN, (said, file: string, place: string, path: string) =>

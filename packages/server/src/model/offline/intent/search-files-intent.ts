@@ -72,6 +72,11 @@ const EXISTS: readonly RegExp[] = [
   `^\\s*(?:is|are)\\s+(?:the\\s+)?(?:file\\s+)?${PATH}\\s+(?:still\\s+|already\\s+)?(?:there|here|gone|missing|deleted)\\s*[?.]*$`,
   `\\b(?:does|do|if|whether)\\s+(?:the\\s+|a\\s+)?(?:file\\s+)?(?:named\\s+|called\\s+)?${PATH}\\s+(?:already\\s+)?exists?\\b`,
 ].map((form) => new RegExp(form, "i"));
+/** "find app.ts in src" */
+const NAME_IN = new RegExp(
+  `^\\s*${POLITE}(?:find|locate|is|are|where(?:'s| is))\\s+(?:the\\s+)?(?:file\\s+)?${PATH}\\s+in\\s+["'\`]?(${USUAL_FOLDER})["'\`]?\\s*[?.!]*$`,
+  "i",
+);
 /** Of a file that is mostly spoken of without its ending. */
 const DOCUMENT_EXISTS =
   /^\s*(?:is there|do (?:i|we|you) have)\s+(?:an?\s+|any\s+|the\s+)?(readme|license|changelog)(?:\s+file)?(?:\s+(?:here|there))?\s*[?.]*$/i;
@@ -158,6 +163,8 @@ function onePattern(instruction: string): string | undefined {
   const name = [BY_FULL_NAME, ...EXISTS]
     .map((form) => form.exec(instruction)?.[1])
     .find((found) => found !== undefined);
+  const [, file, folder] = NAME_IN.exec(instruction) ?? [];
+  if (file && folder) return `${folder.replace(/\/+$/, "")}/**/${file}`;
   const document = DOCUMENT_EXISTS.exec(instruction)?.[1];
   if (document) return `**/${document.toUpperCase()}*`;
   return name?.includes("/") ? name : name && `**/${name}`;
