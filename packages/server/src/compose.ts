@@ -150,7 +150,6 @@ export async function compose(options: ComposeOptions): Promise<Runtime> {
       left.stop();
       problems.stop();
       await Promise.all([webhooks.stop(drain_ms), retention.stop()]);
-      agents.close();
       await Promise.all([tools.close(), sandboxes.close({ leave: true }), workspaces.close()]);
       if (!options.telemetry) await telemetry.close();
     },

@@ -21,7 +21,6 @@ export interface AgentFiles {
    * before, if neither has changed.
    */
   refresh(known: KnownNames): Promise<AgentFilesState>;
-  close(): void;
 }
 
 interface Candidate extends AgentFile {
@@ -33,11 +32,10 @@ interface Candidate extends AgentFile {
  * The agents of `.cognition/agents`. A file that is wrong takes nothing else down: what it last defined stays in force
  * until it is corrected or removed.
  */
-export function createAgentFiles(options: { root: string; onChange?: () => void }): AgentFiles {
-  const { root, onChange } = options;
+export function createAgentFiles({ root }: { root: string }): AgentFiles {
   const folder = join(root, ".cognition", "agents");
   const find = (at: string) => findByEnding(at, AGENT_FILE_ENDINGS);
-  const files = createFileSet({ root, folder, find, parse: parseAgentFile, ...(onChange && { onChange }) });
+  const files = createFileSet({ root, folder, find, parse: parseAgentFile });
   let inForce = new Map<string, Candidate>();
 
   const settleAll = whenChanged((loaded: LoadedFiles<AgentFile>, known: KnownNames): AgentFilesState => {
@@ -51,10 +49,7 @@ export function createAgentFiles(options: { root: string; onChange?: () => void 
     };
   });
 
-  return {
-    refresh: async (known) => settleAll(await files.refresh(), known),
-    close: () => files.close(),
-  };
+  return { refresh: async (known) => settleAll(await files.refresh(), known) };
 }
 
 type Loaded = LoadedFile<AgentFile>;

@@ -46,7 +46,6 @@ export interface AgentRegistry {
 
   /** What is wrong with files now. The others work, and a file that worked before does so in its former form. */
   problems(): Promise<Problem[]>;
-  close(): void;
 }
 
 export interface AgentQuery {
@@ -129,10 +128,6 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     update: async (name, patch, scope) => get(await editor.update(name, patch, scope), scope),
     delete: (name, scope) => editor.delete(name, scope),
     problems: async () => [...(await viewAgents()).problems],
-    close() {
-      sources.files.close();
-      sources.skills.close();
-    },
   };
 }
 

@@ -42,14 +42,13 @@ export interface SkillFiles {
   read(name: string, file?: string): Promise<Uint8Array>;
   /** The files of a skill's folder, relative to it, by name. */
   list(name: string): Promise<string[]>;
-  close(): void;
 }
 
 /** Skills of the workspace: `.cognition/skills/<name>/SKILL.md`, with whatever files stand beside it. */
-export function createSkillFiles({ root, onChange }: { root: string; onChange?: () => void }): SkillFiles {
+export function createSkillFiles({ root }: { root: string }): SkillFiles {
   const folder = join(root, ".cognition", "skills");
   const find = (at: string) => findInEach(at, FILE);
-  const files = createFileSet({ root, folder, find, parse: parseSkill, ...(onChange && { onChange }) });
+  const files = createFileSet({ root, folder, find, parse: parseSkill });
 
   const toSkills = whenChanged((loaded: LoadedFiles<Skill>) => ({
     skills: loaded.files.flatMap(({ value }) => value ?? []),
@@ -78,7 +77,6 @@ export function createSkillFiles({ root, onChange }: { root: string; onChange?: 
       if (path === undefined) throw new AppError("file_not_found", `skill ${name} has no file ${file}`);
       return readFile(path);
     },
-    close: () => files.close(),
   };
 }
 

@@ -2,7 +2,6 @@ import { type BigIntStats, statSync } from "node:fs";
 import { relative } from "node:path";
 import { AppError, isAppError } from "@cognition/contract";
 import { hasCode, messageOf } from "./error-text.ts";
-import { createFolderWatch } from "./folder-watch.ts";
 import { type Problem, toProblem } from "./problem.ts";
 import { readRegular } from "./read-regular.ts";
 
@@ -27,14 +26,11 @@ export interface LoadedFile<T> {
 
 export interface FileSetOptions<T> {
   root: string;
-  /** The folder that is watched. */
   folder: string;
   /** Absolute paths of the files there are now; none for a folder that does not exist. */
   find(folder: string): Promise<string[]>;
   /** Throws AppError for a file that is wrong. */
   parse(file: SourceFile): Promise<T> | T;
-  /** Called soon after a change that nobody has asked for yet. */
-  onChange?: () => void;
 }
 
 /** By path. One that is broken keeps its last good value; so do all, if the folder is. */
@@ -46,7 +42,6 @@ export interface LoadedFiles<T> {
 export interface FileSet<T> {
   /** The files as they are now; the same object as before, if nothing has changed. */
   refresh(): Promise<LoadedFiles<T>>;
-  close(): void;
 }
 
 interface Entry<T> extends LoadedFile<T> {
@@ -62,9 +57,8 @@ interface Glimpse {
 /** Two changes within one tick of the file system's clock leave the same time: what is so young is looked at in full. */
 const SETTLED_MS = 100;
 
-/** Files of one kind in a folder, read again when they change: looked at on each use, and watched in between. */
+/** Files of one kind in a folder, looked at on each use, and read again when they have changed. */
 export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
-  const watch = createFolderWatch(options.folder, () => options.onChange?.());
   let entries = new Map<string, Entry<T>>();
   let unreadable: Problem[] = [];
   let queue: Promise<unknown> = Promise.resolve();
@@ -92,12 +86,7 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
   }
 
   async function scan(): Promise<void> {
-    if (glimpse && isUnchanged(glimpse)) {
-      // A watch that can't be had throws, which took longer than all the rest; a folder that comes is no glimpse's.
-      if (glimpse.folder !== undefined) watch.arm();
-      return;
-    }
-    watch.arm();
+    if (glimpse && isUnchanged(glimpse)) return;
     glimpse = undefined;
     const folder = stampOf(options.folder, Date.now() - SETTLED_MS);
     const paths = await findPaths();
@@ -133,7 +122,6 @@ export function createFileSet<T>(options: FileSetOptions<T>): FileSet<T> {
       await turn;
       return loaded;
     },
-    close: () => watch.close(),
   };
 }
 

@@ -17,12 +17,10 @@ export interface ToolsOfFiles {
 export interface ToolFiles {
   /** As the files are now; the same object as before, if nothing has changed. */
   refresh(): Promise<ToolsOfFiles>;
-  close(): void;
 }
 
 export interface ToolFilesOptions {
   root: string;
-  onChange?: () => void;
   importModule?: ImportModule;
 }
 
@@ -30,7 +28,7 @@ export interface ToolFilesOptions {
  * Tools of one's own, in `.cognition/tools`. They run inside the server with all its rights: whoever may write there may do
  * anything. A file that can't be loaded leaves its former tools in force.
  */
-export function createToolFiles({ root, onChange, importModule }: ToolFilesOptions): ToolFiles {
+export function createToolFiles({ root, importModule }: ToolFilesOptions): ToolFiles {
   const files = createFileSet({
     root,
     folder: join(root, ".cognition", "tools"),
@@ -39,7 +37,6 @@ export function createToolFiles({ root, onChange, importModule }: ToolFilesOptio
       const tools = await loadToolModule(file, importModule);
       return tools.map((tool): RegisteredTool => ({ ...tool, source: "file", origin: file.label }));
     },
-    ...(onChange && { onChange }),
   });
 
   const toTools = whenChanged(({ files, problems }: LoadedFiles<RegisteredTool[]>) => ({
@@ -47,8 +44,5 @@ export function createToolFiles({ root, onChange, importModule }: ToolFilesOptio
     problems,
   }));
 
-  return {
-    refresh: async () => toTools(await files.refresh()),
-    close: () => files.close(),
-  };
+  return { refresh: async () => toTools(await files.refresh()) };
 }

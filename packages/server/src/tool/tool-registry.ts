@@ -95,8 +95,7 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
       const failed = servers.flatMap((server) => server.problems()).map((error) => toProblem(error));
       return [...(await look()).problems, ...failed];
     },
-    async close() {
-      files?.close();
+    close: async () => {
       await Promise.all(servers.map((server) => server.close()));
     },
   };

@@ -12,7 +12,6 @@ beforeEach(async () => {
   registry = await openRegistry(workspace.root);
 });
 afterEach(async () => {
-  registry.close();
   await workspace.dispose();
 });
 
@@ -218,7 +217,6 @@ Not the front matter.
     ]);
     const fresh = await openRegistry(workspace.root);
     expect((await fresh.get("x")).system_prompt).toBe("A.");
-    fresh.close();
     await workspace.remove(".cognition/agents/b.md");
     expect((await registry.get("x")).system_prompt).toBe("A.");
     expect(await registry.problems()).toEqual([]);

@@ -14,7 +14,6 @@ beforeEach(async () => {
   registry = await openRegistry(workspace.root);
 });
 afterEach(async () => {
-  registry.close();
   await workspace.dispose();
 });
 
@@ -60,7 +59,6 @@ describe("built-in agents", () => {
     const own = await openRegistry(workspace.root, { registered: [definitionOf("graph", { source: "builtin" })] });
     expect((await own.resolveForSession("graph")).definition.name).toBe("graph");
     await expect(own.delete("graph")).rejects.toMatchObject({ code: "not_writable" });
-    own.close();
   });
 });
 
@@ -237,8 +235,6 @@ describe("revisions", () => {
     expect(await two.at(first.revision)).toEqual(first);
     expect(first.revision).toBe((await two.at(first.revision)).revision);
     await expect(two.at("0".repeat(64))).rejects.toMatchObject({ code: "agent_not_found" });
-    one.close();
-    two.close();
   });
 
   it("are equal for equal definitions, in whatever order their keys come", async () => {

@@ -13,7 +13,6 @@ beforeEach(async () => {
   skills = createSkillFiles({ root: workspace.root });
 });
 afterEach(async () => {
-  skills.close();
   await workspace.dispose();
 });
 

@@ -2,28 +2,21 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolFiles, type ToolFiles } from "../../src/tool/tool-files.ts";
+import { createToolFiles } from "../../src/tool/tool-files.ts";
 import { createToolRegistry } from "../../src/tool/tool-registry.ts";
 import { nativeImport } from "./native-import.ts";
-import { until } from "./until.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 let workspace: Workspace;
-const opened: ToolFiles[] = [];
 
 beforeEach(async () => {
   workspace = await createWorkspace();
 });
 afterEach(async () => {
-  for (const files of opened.splice(0)) files.close();
   await workspace.dispose();
 });
 
-const open = (onChange?: () => void) => {
-  const files = createToolFiles({ root: workspace.root, importModule: nativeImport, ...(onChange && { onChange }) });
-  opened.push(files);
-  return files;
-};
+const open = () => createToolFiles({ root: workspace.root, importModule: nativeImport });
 
 /** As a user writes it without this package at hand. */
 const source = (name: string, more = "") => `
@@ -140,15 +133,6 @@ describe("tool files", () => {
     expect((await files.refresh()).tools[0]).toBe((await files.refresh()).tools[0]);
   });
 
-  it("that change are noticed without being used", async () => {
-    let noticed = 0;
-    await put({ "a.ts": source("a") });
-    const files = open(() => noticed++);
-    await files.refresh();
-    await put({ "a.ts": source("b") });
-    await until("the notice", () => noticed > 0);
-  });
-
   const loadedByNode = async () => {
     const child = join(import.meta.dirname, "..", "children", "tool-files.ts");
     const node = ["--conditions=cognition-source", child, workspace.root];
@@ -157,7 +141,7 @@ describe("tool files", () => {
     return JSON.parse(stdout);
   };
 
-  it("are loaded by Node itself, and watching them keeps no process alive", async () => {
+  it("are loaded by Node itself, and keep no process alive", async () => {
     await put({ "a.js": source("a").replaceAll(/interface.*|: Args/g, "") });
     expect(await loadedByNode()).toEqual({ names: ["a"], problems: [] });
   });
