@@ -35,5 +35,5 @@ export interface Executor {
    * After an abort or a failure: keeps the text so far as the assistant's message and closes every tool call that has
    * no result, so that the thread takes the next message. Safe to repeat.
    */
-  settle(work: RunWork, reason: "aborted" | "failed"): Promise<{ usage: TokenUsage | null }>;
+  settle(work: RunWork): Promise<{ usage: TokenUsage | null }>;
 }

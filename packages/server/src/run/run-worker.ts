@@ -222,7 +222,7 @@ async function endBadly(options: RunWorkerOptions, runWork: RunWork, error: unkn
   }
   const status = cause === ABORTED ? "aborted" : "failed";
   if (status === "failed") options.onError(error, lease.run_id);
-  const settled = await settle(options, runWork, status, error);
+  const settled = await settle(options, runWork, error);
   const end: EndOf = { status, ...settled, ...(status === "failed" ? { error: errorOf(error) } : {}) };
   return finish(options, runWork, end).catch(async (refused) => {
     if (!isAppError(refused, "validation_failed")) throw refused;
@@ -244,9 +244,9 @@ const UNSTORABLE: EndOf = {
 };
 
 /** What can't be settled, because its agent can't be opened any more, ends all the same: or its thread would wait for ever. */
-async function settle(options: RunWorkerOptions, runWork: RunWork, status: "aborted" | "failed", cause: unknown) {
+async function settle(options: RunWorkerOptions, runWork: RunWork, cause: unknown) {
   try {
-    return await options.executor.settle(runWork, status);
+    return await options.executor.settle(runWork);
   } catch (error) {
     if (isAppError(error, ...NOT_THE_RUNS)) throw error;
     // It is told once where it is what the run has failed of.

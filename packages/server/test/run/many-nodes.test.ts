@@ -37,7 +37,7 @@ async function startOn(storage: Storage, execute: Executor["execute"], max_runs:
   const engine = createRunEngine({
     storage,
     saver: await storage.getCheckpointer(),
-    executor: { execute, settle: async () => ({ assistant: null, usage: null }) },
+    executor: { execute, settle: async () => ({ usage: null }) },
     owner: "test",
     lease_ms: NEVER_MS,
     poll_ms: NEVER_MS,

@@ -43,9 +43,9 @@ async function startEngine(
   const errors: unknown[] = [];
   const executor: Executor = {
     execute,
-    settle: async (work, reason) => {
-      settled.push(reason);
-      return settle(work, reason);
+    settle: async (work) => {
+      settled.push(work.claimed.run_id);
+      return settle(work);
     },
   };
   const engine = createRunEngine({
@@ -259,7 +259,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
       "succeeded",
     ]);
     expect(await storage.getRun(long.id)).toMatchObject({ status: "aborted" });
-    expect(settled).toEqual(["aborted"]);
+    expect(settled).toHaveLength(1);
   });
 
   it("sent again under its key, a message that took over leaves its own run alone", async () => {
@@ -294,7 +294,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     // At once, and not when its lease has run out.
     expect(await storage.getRun(run.id)).toMatchObject({ status: "aborted", attempt: 1 });
     expect(await storage.getSession(session_id)).toMatchObject({ status: "active" });
-    expect(settled).toEqual(["aborted"]);
+    expect(settled).toHaveLength(1);
   });
 
   it("aborts what runs and what waits in line, once each; and again when idle", async () => {
@@ -326,7 +326,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     const next = await submit(engine, session_id);
     await eventsUntilDone(storage, session_id, 2);
     expect(await storage.getRun(next.id)).toMatchObject({ status: "succeeded" });
-    expect(settled).toEqual(["failed"]);
+    expect(settled).toHaveLength(1);
   });
 
   it("tells a failure once, also where the same keeps what it left from being settled; and any other", async () => {
@@ -485,7 +485,7 @@ describe.each(["memory", "postgres"] as const)("the run engine on %s", (backend)
     await storage.requestAbort(session_id, run.id); // through the storage, as another node would
     await eventsUntilDone(storage, session_id);
     expect(stopped).toMatchObject({ code: "aborted" });
-    expect(settled).toEqual(["aborted"]);
+    expect(settled).toHaveLength(1);
   });
 
   it("stops working when its lease is lost, and writes nothing in the other's name", async () => {
