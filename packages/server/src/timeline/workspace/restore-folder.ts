@@ -1,6 +1,5 @@
-import { AppError, type Scope } from "@cognition/contract";
+import type { Scope } from "@cognition/contract";
 import type { SnapshotStore } from "@cognition/thread";
-import { toText } from "./held-folder.ts";
 import type { PathChange, PathState } from "./path-change.ts";
 import type { ScanLimits } from "./workspace-request.ts";
 import type { WorkspaceThread } from "./workspace-thread.ts";
@@ -25,19 +24,6 @@ export interface Restore {
 /** Files that are fetched and written together: so many, and no more than that in memory, where they are twice. */
 const PORTION = 512;
 const PORTION_BYTES = 16 * 1024 * 1024;
-
-/** Where the folder stands at each change; rejects with `file_conflict` where it has something nobody knows of. */
-export async function checkRestore(parts: RestoreParts, { root, changes }: Restore): Promise<PathState[]> {
-  const states = await lookAt(parts, { root, changes });
-  const files = changes.filter((_, i) => states[i] === "other").map(({ path }) => toText(path));
-  if (files.length === 0) return states;
-  throw new AppError(
-    "file_conflict",
-    `${files.length} of the files to restore were changed by others since: ${files.slice(0, 5).join(", ")}` +
-      `${files.length > 5 ? " …" : ""}. Nothing was changed. Send force: true to overwrite them.`,
-    { details: { files } },
-  );
-}
 
 /**
  * Brings the folder from one side of the changes to the other, in place: what no snapshot holds (ignored files, a mount)
@@ -70,7 +56,7 @@ export async function applyRestore(parts: RestoreParts, restore: Restore): Promi
   await thread.ask("setModes", { root, changes: changes.filter(isTree).toReversed() });
 }
 
-/** What is the server's own is as it is to be: a snapshot of before it was left out must not bring back an old database. */
+/** Where the folder stands at each change. What is the server's own is as it is to be: a snapshot of before it was left out must not bring back an old database. */
 export async function lookAt({ thread, limits }: LookParts, restore: Place): Promise<PathState[]> {
   const { root, source = root, changes } = restore;
   const states = await thread.ask("check", { root, changes });

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { type FileChange, isAppError, type Scope } from "@cognition/contract";
+import type { FileChange, Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { hasCode } from "../../file/error-text.ts";
 import { resolveExisting } from "../../file/resolve-existing.ts";
@@ -8,10 +8,10 @@ import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { createFolderMarkers } from "./folder-marker.ts";
 import { createFolderSync, type WorkspacePlace } from "./folder-sync.ts";
-import { toBytes } from "./held-folder.ts";
+import { toBytes, toText } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
 import { removeFolder } from "./remove-folder.ts";
-import { applyRestore, checkRestore } from "./restore-folder.ts";
+import { applyRestore, lookAt } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts, storeFolder } from "./run-workspace.ts";
 import { SNAPSHOT_LIMITS } from "./snapshot-limits.ts";
 import { createStoredTrees } from "./stored-trees.ts";
@@ -102,7 +102,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       return inTurn(session, async (folder) => {
         // Where another node has the files, it is seen there whether something is in the way.
         const here = (await isThere(folder)) && (await sync.found(session, folder)) === from;
-        const conflicts = here ? await conflictsIn(parts, session, folder, changes) : [];
+        const conflicts = here ? await conflictsIn(parts, folder, changes) : [];
         return { changes, conflicts };
       });
     },
@@ -169,19 +169,14 @@ function partsOf(options: WorkspacesOptions): RunWorkspaceParts {
   };
 }
 
+/** The files in whose place there is something that nobody knows of. */
 async function conflictsIn(
   parts: RunWorkspaceParts,
-  { scopes }: WorkspacePlace,
   folder: string,
   changes: readonly PathChange[],
 ): Promise<string[]> {
-  try {
-    await checkRestore(parts, { scope: scopes, root: toBytes(folder), changes });
-    return [];
-  } catch (error) {
-    if (!isAppError(error, "file_conflict")) throw error;
-    return error.details["files"] as string[];
-  }
+  const states = await lookAt(parts, { root: toBytes(folder), changes });
+  return changes.filter((_, i) => states[i] === "other").map(({ path }) => toText(path));
 }
 
 async function isThere(folder: string): Promise<boolean> {
