@@ -9,12 +9,12 @@ import {
   type UpdateAgent,
 } from "@cognition/contract";
 import type { Problem } from "../file/problem.ts";
+import { scopeKey } from "../scope-key.ts";
 import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
 import { createAgentEditor } from "./agent-editor.ts";
 import { withRevision } from "./agent-revision.ts";
 import { type AgentSources, type AgentView, createAgentViews } from "./agent-view.ts";
 import { planDelegation, requireSubagents } from "./delegation.ts";
-import { scopeKey } from "./scope-chain.ts";
 
 /**
  * Every agent there is, wherever it was defined. A name is looked up among the built-in agents, then in the caller's scope,

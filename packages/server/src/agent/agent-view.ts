@@ -1,6 +1,7 @@
 import type { Scope } from "@cognition/contract";
 import { whenChanged } from "../definition/when-changed.ts";
 import type { Problem } from "../file/problem.ts";
+import { scopeKey } from "../scope-key.ts";
 import type { ToolSummary } from "../tool/tool.ts";
 import type { KnownTools } from "../tool/tool-registry.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -8,7 +9,7 @@ import type { AgentFiles, AgentFilesState } from "./agent-files.ts";
 import type { AgentStore, StoredAgent } from "./agent-store.ts";
 import { builtinAgents } from "./builtin-agents.ts";
 import type { KnownNames } from "./definition-check.ts";
-import { scopeChain, scopeKey } from "./scope-chain.ts";
+import { scopeChain } from "./scope-chain.ts";
 import type { KnownSkills, SkillFiles } from "./skill-files.ts";
 
 export interface AgentSources {

@@ -14,11 +14,6 @@ export function scopeChain(scope: Scope = {}): Scope[] {
   return subsets.map((subset) => Object.fromEntries(subset));
 }
 
-/** Equal for scopes that are equal, in whatever order their keys come. */
-export function scopeKey(scope: Scope): string {
-  return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 type Pair = [string, string];
 
 function prefixes(pairs: Pair[]): Pair[][] {

@@ -1,5 +1,6 @@
 import type { Scope } from "@cognition/contract";
 import { type ChatSessionStore, createChatStore, type Storage } from "@cognition/thread";
+import { scopeKey } from "../scope-key.ts";
 
 export interface ChatStoresOptions {
   chat: { backend?: string | undefined };
@@ -24,7 +25,7 @@ export function createChatStores(
   }
 
   return (scope) => {
-    const key = JSON.stringify(Object.entries(scope).sort());
+    const key = scopeKey(scope);
     const store = stores.get(key) ?? open(scope);
     stores.set(key, store);
     store.catch(() => stores.delete(key)); // the next one tries anew

@@ -1,4 +1,5 @@
 import type { Scope } from "@cognition/contract";
+import { scopeKey } from "../scope-key.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
 /** Where the definitions made through the API are kept. A provider is one by its id within its scope. */
@@ -19,5 +20,5 @@ export interface ProviderStore {
 export type Named = Pick<ProviderDefinition, "id" | "scope">;
 
 export function providerKey({ id, scope }: Named): string {
-  return JSON.stringify([id, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return JSON.stringify([id, scopeKey(scope)]);
 }

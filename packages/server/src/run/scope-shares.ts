@@ -1,4 +1,5 @@
 import type { Scope } from "@cognition/contract";
+import { scopeKey } from "../scope-key.ts";
 
 /** How many of a node's runs are each scope's. Asked at every claim, so it is counted rather than looked up. */
 export interface ScopeShares {
@@ -15,7 +16,7 @@ export function createScopeShares(): ScopeShares {
 
   return {
     enter: (scope) => {
-      const key = JSON.stringify(Object.entries(scope).sort());
+      const key = scopeKey(scope);
       const share = shares.get(key) ?? { scope, runs: 0 };
       shares.set(key, share);
       share.runs++;

@@ -1,6 +1,6 @@
 import { AppError } from "@cognition/contract";
+import { scopeKey } from "../../scope-key.ts";
 import { type Guard, SCOPELESS_ROUTES } from "../guard.ts";
-import { scopeKey } from "./rate-limiter.ts";
 
 /** Nobody knows when one of them ends. */
 const RETRY_AFTER_S = 5;

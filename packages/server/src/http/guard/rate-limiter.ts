@@ -1,5 +1,6 @@
 import type { Scope } from "@cognition/contract";
 import type { RateLimit, RateLimitStore, RateVerdict } from "@cognition/thread";
+import { scopeKey } from "../../scope-key.ts";
 
 /** How often a scope may ask. Undefined is a scope of its own. */
 export interface RateLimiter {
@@ -37,10 +38,4 @@ export function createMemoryRateLimiter({ per_second, burst }: RateLimit, now: (
 /** For many nodes on one storage: a round trip for each request. */
 export function createSharedRateLimiter(limit: RateLimit, store: RateLimitStore): RateLimiter {
   return { take: (scope) => store.takeRequest(scope, limit) };
-}
-
-/** The same for the same scope, in whatever order its keys came. */
-export function scopeKey(scope: Scope | undefined): string {
-  if (scope === undefined) return "";
-  return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
