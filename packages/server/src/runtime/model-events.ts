@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, LLMResult } from "@langchain/core/outputs";
 import { type CallUsage, unfinishedIn } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
+import { aboutAgent } from "./about-agent.ts";
 import type { ModelHooks } from "./run-callbacks.ts";
 import { textOf } from "./text-of.ts";
 import type { UsageMeter } from "./usage-meter.ts";
@@ -9,7 +10,7 @@ import type { UsageMeter } from "./usage-meter.ts";
 /** What one model call has said so far. */
 interface Saying {
   message_id: string;
-  agent: string | undefined;
+  about: { agent?: string };
   text: string;
   ended: boolean;
 }
@@ -40,23 +41,22 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
   let last: Saying | undefined;
   const { log } = work;
 
-  function tell(event: "token" | "reasoning", { message_id, agent }: Saying, content: string) {
+  function tell(event: "token" | "reasoning", { message_id, about }: Saying, content: string) {
     if (content === "") return undefined;
-    return log.stream(event, { message_id, ...(agent ? { agent } : {}), content });
+    return log.stream(event, { message_id, ...about, content });
   }
 
   function count(used: CallUsage, said: Saying | undefined): void {
     usage.add(used);
-    log.emit("usage", { ...usage.total(), ...(said?.agent ? { agent: said.agent } : {}) });
+    log.emit("usage", { ...usage.total(), ...said?.about });
   }
 
   const hooks: ModelHooks = {
     handleChatModelStart: (_llm, _messages, runId, _parent, _extra, tags, metadata) => {
       if (tags?.includes(NOT_FOR_THE_STREAM)) return;
-      const name = metadata?.["lc_agent_name"] as string | undefined;
-      const agent = name && name !== root_agent ? name : undefined;
-      work.observer?.modelStarted(runId, name);
-      saying.set(runId, { message_id: `run-${runId}`, agent, text: "", ended: false });
+      work.observer?.modelStarted(runId, metadata?.["lc_agent_name"] as string | undefined);
+      const about = aboutAgent(metadata, root_agent);
+      saying.set(runId, { message_id: `run-${runId}`, about, text: "", ended: false });
     },
     handleLLMNewToken: (token, _index, runId, _parent, _tags, fields) => {
       const chunk = (fields?.chunk as ChatGenerationChunk | undefined)?.message;
@@ -67,7 +67,7 @@ export function createModelEvents({ work, root_agent, usage, usageOf }: ModelEve
       if (chunk?.id && !chunk.id.startsWith("run-")) said.message_id = chunk.id;
       const thought = chunk && tell("reasoning", said, reasoningOf(chunk));
       const content = chunk ? textOf(chunk.content) : token;
-      if (content && !said.agent) last = said;
+      if (content && !said.about.agent) last = said;
       said.text += content;
       return tell("token", said, content) ?? thought;
     },

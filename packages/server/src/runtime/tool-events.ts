@@ -1,6 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
 import { messageOf } from "../file/error-text.ts";
+import { aboutAgent } from "./about-agent.ts";
 import { takeEarlier } from "./earlier-calls.ts";
 import { messageIn } from "./journal-result.ts";
 import { jsonCopy } from "./json-copy.ts";
@@ -19,8 +20,7 @@ export function createToolEvents(scope: RunScope): ToolHooks {
   return {
     handleToolStart: (_tool, input, runId, _parent, _tags, metadata, runName, toolCallId) => {
       if (currentCall()) return;
-      const agent = metadata?.["lc_agent_name"];
-      const about = typeof agent === "string" && agent !== root_agent ? { agent } : {};
+      const about = aboutAgent(metadata, root_agent);
       const id = toolCallId ?? runId;
       const { promise, resolve } = Promise.withResolvers<void>();
       unfollowed.set(runId, { id, about, over: resolve });
