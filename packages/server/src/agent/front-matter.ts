@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { yamlError } from "./yaml-source.ts";
 
 export interface FrontMatter {
   yaml: string;
@@ -10,9 +10,9 @@ const FENCE = /^---[ \t]*$/;
 /** The YAML between two lines of `---` at the top of a Markdown file, and what follows. The YAML begins on line 2. */
 export function splitFrontMatter(text: string, label: string): FrontMatter {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  if (!FENCE.test(lines[0] ?? "")) throw broken(label, 1, "must begin with front matter between two lines of ---");
+  if (!FENCE.test(lines[0] ?? "")) throw yamlError(label, 1, "must begin with front matter between two lines of ---");
   const end = lines.findIndex((line, index) => index > 0 && FENCE.test(line));
-  if (end === -1) throw broken(label, 1, "the front matter has no closing line of ---");
+  if (end === -1) throw yamlError(label, 1, "the front matter has no closing line of ---");
   return {
     yaml: lines.slice(1, end).join("\n"),
     body: lines
@@ -20,8 +20,4 @@ export function splitFrontMatter(text: string, label: string): FrontMatter {
       .join("\n")
       .trim(),
   };
-}
-
-function broken(label: string, line: number, message: string): AppError {
-  return new AppError("invalid_config", `${label}:${line}: ${message}`, { details: { file: label, line } });
 }

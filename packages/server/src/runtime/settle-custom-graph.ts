@@ -1,12 +1,10 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { START } from "@langchain/langgraph";
 import type { CustomGraph } from "./custom-graph.ts";
 import { openCalls } from "./open-calls.ts";
 import type { GraphState } from "./run-graph.ts";
 import type { RunScope } from "./run-scope.ts";
 import { closingResults, type Leftovers } from "./settle-thread.ts";
-
-/** Where LangGraph can't tell which node spoke last, the update is one of the input's. */
-const START = "__start__";
 
 /**
  * Leaves a user's own graph fit for its next message. Which of its nodes says what is unknown, so messages are added as
@@ -52,6 +50,7 @@ function isMessage(value: unknown): value is BaseMessage {
   return typeof (value as BaseMessage | null)?.getType === "function";
 }
 
+/** Where LangGraph can't tell which node spoke last, the update is one of the input's. */
 function speakerOf({ next }: GraphState): string {
   return next[0] ?? START;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@cognition/contract";
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, isGraphBubbleUp } from "@langchain/langgraph";
 import { messageOf } from "../file/error-text.ts";
@@ -58,9 +59,7 @@ export function createToolEvents(scope: RunScope): ToolHooks {
 function argsOf(input: string): Record<string, unknown> {
   try {
     const args: unknown = JSON.parse(input);
-    return typeof args === "object" && args !== null && !Array.isArray(args)
-      ? (args as Record<string, unknown>)
-      : { input: args };
+    return isJsonObject(args) ? args : { input: args };
   } catch {
     return { input }; // a tool that takes plain text
   }

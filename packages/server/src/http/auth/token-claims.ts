@@ -1,4 +1,4 @@
-import { AppError, Scope } from "@cognition/contract";
+import { AppError, isJsonObject, Scope } from "@cognition/contract";
 import type { JWTPayload } from "jose";
 import type { Caller } from "../guard.ts";
 import { unauthorized } from "./credential.ts";
@@ -35,7 +35,9 @@ export function callerOf(payload: JWTPayload, options: ClaimOptions): Caller {
 function scopeOf(payload: JWTPayload, options: ClaimOptions): Scope | undefined {
   const { scope_claim = SCOPE_CLAIM, scope_claims = {} } = options;
   const whole = findClaim(payload, scope_claim) ?? {};
-  const parsed = isObject(whole) ? Scope.safeParse({ ...whole, ...singleClaims(payload, scope_claims) }) : undefined;
+  const parsed = isJsonObject(whole)
+    ? Scope.safeParse({ ...whole, ...singleClaims(payload, scope_claims) })
+    : undefined;
   if (!parsed?.success) {
     throw unauthorized(`The token's claim ${wantedClaims(options)} is not a scope: an object of keys and texts.`);
   }
@@ -62,7 +64,7 @@ function findClaim(payload: JWTPayload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name];
   let at: unknown = payload;
   for (const part of name.split(".")) {
-    if (!isObject(at) || !Object.hasOwn(at, part)) return undefined;
+    if (!isJsonObject(at) || !Object.hasOwn(at, part)) return undefined;
     at = at[part];
   }
   return at;
@@ -80,8 +82,4 @@ function textOf(value: unknown, claim: string): string | undefined {
 function wantedClaims({ scope_claim = SCOPE_CLAIM, scope_claims = {} }: ClaimOptions): string {
   const single = Object.values(scope_claims);
   return single.length > 0 ? single.join(", ") : scope_claim;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
