@@ -1,6 +1,7 @@
 import { isAppError, type ToolOutcome } from "@cognition/contract";
 import type { Storage, ToldCall, ToldResult, ToolCallRecord } from "@cognition/thread";
 import { ToolMessage } from "@langchain/core/messages";
+import { isOwnCall } from "../run/own-call.ts";
 import { DELEGATION, readToldCalls } from "./earlier-calls.ts";
 import { messageIn, packResult, unpackResult } from "./journal-result.ts";
 import { callName, type RunScope } from "./run-scope.ts";
@@ -31,9 +32,10 @@ export async function closeJournal(storage: Storage, scope: Closing, isUsers = f
   return storage.listToolCalls(run_id);
 }
 
-/** Takes that of a record out of the list. A subagent's calls may have the ids of its caller's; a user's graph has no subagents. */
-function takeCall(told: ToldCall[], { status, checkpoint_ns, tool_call_id: id, name, args }: ToolCallRecord): ToldCall {
-  const isOwn = !checkpoint_ns.includes("|");
+/** Takes that of a record out of the list. A user's graph has no subagents. */
+function takeCall(told: ToldCall[], record: ToolCallRecord): ToldCall {
+  const { status, tool_call_id: id, name, args } = record;
+  const isOwn = isOwnCall(record);
   const same = told.filter((call) => call.id === id && (!call.ended || status !== "started"));
   const known = same.find(({ agent }) => (agent === undefined) === isOwn) ?? same[0];
   if (!known) return { id, name, args: args as ToldCall["args"], ended: false, taken_back: true };

@@ -1,5 +1,6 @@
 import type { ToolCallRecord } from "@cognition/thread";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { isOwnCall } from "../run/own-call.ts";
 import { DELEGATION } from "./earlier-calls.ts";
 import { messageIn, unpackResult } from "./journal-result.ts";
 import { openCalls } from "./open-calls.ts";
@@ -64,10 +65,9 @@ export function closingResults(messages: readonly BaseMessage[], calls: readonly
   return open.map(({ id = "", name }) => closingResult(id, name, records.get(id)));
 }
 
-/** Those of the session's own agent, by the call's id. A subagent's may be the same ones; their namespace lies within that of its call. */
+/** Those of the session's own agent, by the call's id. */
 export function ownRecords(calls: readonly ToolCallRecord[]): ReadonlyMap<string, ToolCallRecord> {
-  const own = calls.filter(({ checkpoint_ns }) => !checkpoint_ns.includes("|"));
-  return new Map(own.map((call) => [call.tool_call_id, call]));
+  return new Map(calls.filter(isOwnCall).map((call) => [call.tool_call_id, call]));
 }
 
 /** Of a call that nothing is recorded of, it was never started; but of a delegation only what the other agent did is. */

@@ -1,5 +1,6 @@
 import type { Checkpoint, CheckpointToolCall, ToolCall } from "@cognition/contract";
 import type { TimelineEntry, TimelineMessage, ToolCallRecord } from "@cognition/thread";
+import { isOwnCall } from "../run/own-call.ts";
 
 const SUMMARY_LENGTH = 120;
 
@@ -66,15 +67,10 @@ function oneLine(text: string): string {
 /** How the calls of the model's last word stood: by their results if there are any, else by the journal. */
 function toolCallsOf({ last, waiting }: TimelineEntry, records: readonly ToolCallRecord[]): CheckpointToolCall[] {
   const results = new Map(last.flatMap((message) => (message.tool_call_id ? [[message.tool_call_id, message]] : [])));
-  const recorded = new Map(records.filter(isOwn).map((record) => [record.tool_call_id, record.status]));
+  const recorded = new Map(records.filter(isOwnCall).map((record) => [record.tool_call_id, record.status]));
   return last
     .flatMap(({ tool_calls }) => callsIn(tool_calls))
     .map(({ id, name }) => ({ id, name, status: statusOf(results.get(id), recorded.get(id), waiting) }));
-}
-
-/** The calls of a delegate may have the same ids; their namespace lies within that of the call of the agent. */
-function isOwn({ checkpoint_ns }: ToolCallRecord): boolean {
-  return !checkpoint_ns.includes("|");
 }
 
 function statusOf(
