@@ -36,7 +36,7 @@ export async function branchAtParent(
  */
 export async function branchBeforeCutAnswer(storage: Storage, { claimed, lease, log }: RunWork): Promise<void> {
   const { resumes } = claimed.run;
-  const found = resumes === null ? undefined : await findCutAnswer(storage, claimed.session.id, resumes);
+  const found = resumes === null ? undefined : await findCutAnswer(storage, claimed.session, resumes);
   if (!found) return;
   const head = await storage.timeline.branchThread(lease, found.before);
   log.emit("head_moved", { head, previous_head: found.cut });

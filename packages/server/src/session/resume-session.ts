@@ -15,6 +15,7 @@ import type { ModelRegistry } from "../model/model-registry.ts";
 import type { RunEngine } from "../run/run-engine.ts";
 import { RunInput } from "../run/run-input.ts";
 import { findCutAnswer } from "../timeline/cut-answer.ts";
+import { findEntry, findHead } from "../timeline/find-place.ts";
 import { answersFor, findInterrupt, nothingWaits, type PlacedDecision } from "./approvals.ts";
 import { refuseCommands } from "./refuse-commands.ts";
 
@@ -147,16 +148,15 @@ async function partsOf({ agents, models }: ResumeOptions, session: Session, last
  * failed before its first step, as where its agent could not be opened.
  */
 async function isUnheard(
-  { timeline, getMessagesBySession }: ResumeOptions["storage"],
-  { id }: Session,
+  storage: ResumeOptions["storage"],
+  session: Session,
   run: Run,
   input: RunInput,
 ): Promise<boolean> {
   if (input.kind !== "message" || run.status === "succeeded") return false;
-  const checkpoint_ids = run.checkpoint_id === null ? [] : [run.checkpoint_id];
-  const [left] = checkpoint_ids.length > 0 ? await timeline.readTimeline(id, { checkpoint_ids, limit: 1 }) : [];
+  const left = run.checkpoint_id === null ? undefined : await findEntry(storage, session, run.checkpoint_id);
   if (left?.run_id === run.id) return false; // of a graph that has no messages, no checkpoint ever has it
-  const { messages } = await getMessagesBySession(id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
+  const { messages } = await storage.getMessagesBySession(session.id, { role: "user", limit: DEFAULT_PAGE_LIMIT });
   return messages.some((message) => message.id === input.message_id && message.checkpoint_id === null);
 }
 
@@ -174,16 +174,16 @@ async function findRun(storage: ResumeOptions["storage"], id: string): Promise<R
  */
 async function hasMoreToDo(
   storage: ResumeOptions["storage"],
-  { id }: Session,
+  session: Session,
   last: Run | undefined,
 ): Promise<boolean> {
-  const [head] = await storage.timeline.readTimeline(id, { limit: 1 });
+  const head = await findHead(storage, session);
   if (!head) return false;
   const { source, next } = head;
   if (!last) return next.length > 0;
   if (last.status === "succeeded") return source === "fork" && next.length > 0;
   if (next.length > 0 || source === "loop" || source === "input") return true;
-  return (await findCutAnswer(storage, id, last.id)) !== undefined;
+  return (await findCutAnswer(storage, session, last.id)) !== undefined;
 }
 
 function stillOpen({ id }: Session, run: Run): AppError {

@@ -1,4 +1,6 @@
+import type { Session } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
+import { findEntry, findHead } from "./find-place.ts";
 
 export interface CutAnswer {
   /** The head, which holds what had been said of it. */
@@ -12,14 +14,14 @@ export interface CutAnswer {
  * Undefined where the thread ends otherwise.
  */
 export async function findCutAnswer(
-  { timeline }: Pick<Storage, "timeline">,
-  session_id: string,
+  storage: Pick<Storage, "timeline">,
+  session: Pick<Session, "id">,
   run_id: string,
 ): Promise<CutAnswer | undefined> {
-  const [head] = await timeline.readTimeline(session_id, { limit: 1 });
+  const head = await findHead(storage, session);
   if (head?.source !== "update" || head.run_id !== run_id || head.next.length > 0) return undefined;
   if (head.parent_id === null) return undefined;
-  const [before] = await timeline.readTimeline(session_id, { checkpoint_ids: [head.parent_id], limit: 1 });
+  const before = await findEntry(storage, session, head.parent_id);
   if (!before || before.next.length === 0) return undefined;
   return { cut: head.checkpoint_id, before: before.checkpoint_id };
 }

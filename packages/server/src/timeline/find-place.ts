@@ -16,7 +16,8 @@ export interface PlaceName {
 }
 
 type SessionId = Pick<Session, "id">;
-type Parts = Pick<Storage, "timeline" | "getMessage" | "getMessagesBySession">;
+type Timed = Pick<Storage, "timeline">;
+type Parts = Timed & Pick<Storage, "getMessage" | "getMessagesBySession">;
 
 const PAGE = 100;
 /** Nearly always the first of them is the one. */
@@ -28,11 +29,10 @@ export async function findPlace(storage: Parts, session: SessionId, name: PlaceN
   if (name.message_id !== undefined) return afterMessage(storage, session, name.message_id);
   if (name.last === "turn") return beforeLastTurn(storage, session);
   if (name.last === "tool") return beforeLastTool(storage, session);
-  const head = await findHead(storage, session);
-  return head && at(head);
+  return headPlace(storage, session);
 }
 
-export async function entryAt(storage: Parts, session: SessionId, checkpoint_id: string): Promise<TimelineEntry> {
+export async function entryAt(storage: Timed, session: SessionId, checkpoint_id: string): Promise<TimelineEntry> {
   const entry = await findEntry(storage, session, checkpoint_id);
   if (entry) return entry;
   const { id } = session;
@@ -59,19 +59,23 @@ export async function filesAt(
 }
 
 /** The checkpoint that leads to a point of the conversation. */
-async function entryOf(storage: Parts, session: SessionId, checkpoint_id: string, point: string) {
+async function entryOf(storage: Timed, session: SessionId, checkpoint_id: string, point: string) {
   const entry = await findEntry(storage, session, checkpoint_id);
   if (!entry) throw isGone(session, point);
   return entry;
 }
 
-async function findEntry({ timeline }: Parts, { id }: SessionId, checkpoint_id: string) {
+export async function findEntry(
+  { timeline }: Timed,
+  { id }: SessionId,
+  checkpoint_id: string,
+): Promise<TimelineEntry | undefined> {
   const [entry] = await timeline.readTimeline(id, { checkpoint_ids: [checkpoint_id], limit: 1 });
   return entry;
 }
 
 /** The newest root checkpoint is the head. */
-export async function findHead({ timeline }: Parts, { id }: SessionId): Promise<TimelineEntry | undefined> {
+export async function findHead({ timeline }: Timed, { id }: SessionId): Promise<TimelineEntry | undefined> {
   const [newest] = await timeline.readTimeline(id, { limit: 1 });
   return newest;
 }
@@ -105,7 +109,7 @@ async function onTheHeadsBranch(storage: Parts, session: SessionId, { id }: Mess
   }
 }
 
-async function headPlace(storage: Parts, session: SessionId): Promise<Place | undefined> {
+async function headPlace(storage: Timed, session: SessionId): Promise<Place | undefined> {
   const head = await findHead(storage, session);
   return head && at(head);
 }
