@@ -1,9 +1,9 @@
-import { AppError, type Tool } from "@cognition/contract";
+import { AppError, type JsonObject, type Tool } from "@cognition/contract";
 import { whenChanged } from "../definition/when-changed.ts";
 import { type Problem, toProblem } from "../file/problem.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { RUNTIME_TOOLS } from "./runtime-tools.ts";
-import type { RegisteredTool, ToolDefinition, ToolSummary } from "./tool.ts";
+import { isReading, type RegisteredTool, type ToolDefinition, type ToolSummary } from "./tool.ts";
 import type { ToolFiles, ToolsOfFiles } from "./tool-files.ts";
 import { toolParameters } from "./tool-schema.ts";
 
@@ -103,9 +103,17 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
 
 /** As the API shows it. */
 export function describeTool(tool: RegisteredTool): Tool {
-  const { name, description, schema, source, effect, on_crash } = tool;
-  const writes = effect === "write" || effect === "execute";
-  return { name, description, parameters: toolParameters(schema), source, writes, safe_to_retry: on_crash === "retry" };
+  return describe(tool, toolParameters(tool.schema));
+}
+
+/** One that the graph engine brings: its parameters are the engine's own. */
+export function describeRuntimeTool(tool: ToolSummary): Tool {
+  return describe(tool, { type: "object" });
+}
+
+function describe(tool: ToolSummary, parameters: JsonObject): Tool {
+  const { name, description, source, on_crash } = tool;
+  return { name, description, parameters, source, writes: !isReading(tool), safe_to_retry: on_crash === "retry" };
 }
 
 function refuseUnknown(disabled: readonly string[], tools: readonly { name: string }[]): void {

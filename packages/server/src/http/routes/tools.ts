@@ -1,6 +1,4 @@
-import type { Tool } from "@cognition/contract";
-import type { ToolSummary } from "../../tool/tool.ts";
-import { describeTool, type ToolRegistry } from "../../tool/tool-registry.ts";
+import { describeRuntimeTool, describeTool, type ToolRegistry } from "../../tool/tool-registry.ts";
 import type { Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
@@ -10,16 +8,10 @@ export function createToolRoutes(tools: Pick<ToolRegistry, "ask">): Pick<Handler
       const known = await tools.ask();
       const own = known.usable.map(describeTool);
       const named = new Set(own.map(({ name }) => name));
-      const engine = [...known.tools.values()].filter(({ name }) => !named.has(name)).map(describe);
+      const engine = [...known.tools.values()].filter(({ name }) => !named.has(name)).map(describeRuntimeTool);
       const all = [...own, ...engine].sort((a, b) => (a.name < b.name ? -1 : 1));
       const { page, info } = slicePage(query, all);
       return { tools: page, ...info };
     },
   };
-}
-
-/** One that the graph engine brings: its parameters are the engine's own. */
-function describe({ name, description, source, effect, on_crash }: ToolSummary): Tool {
-  const writes = effect === "write" || effect === "execute";
-  return { name, description, parameters: { type: "object" }, source, writes, safe_to_retry: on_crash === "retry" };
 }
