@@ -22,8 +22,6 @@ import type { Authenticate, Guard } from "./http/guard.ts";
 import { createNodeApp, type NodeApp } from "./http/node-app.ts";
 import { openAccess } from "./http/open-access.ts";
 import type { LoadPage } from "./http/page.ts";
-import { createRegistryHandlers } from "./http/registry-handlers.ts";
-import { metricRoutes } from "./http/routes/metrics.ts";
 import { createDurableProviderStore } from "./model/durable-provider-store.ts";
 import type { Environment } from "./model/key-ring.ts";
 import { createModelRegistry, type ModelRegistry } from "./model/model-registry.ts";
@@ -251,23 +249,19 @@ type HttpParts = Parts & Pick<Runtime, "engine" | "sessions" | "timeline">;
 
 function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): NodeApp {
   const { storage } = options;
-  const { access, agents, budgets, models, sandboxes, sessions, skills, telemetry, timeline, tools, webhooks } = parts;
-  const { metrics } = telemetry;
+  const { access, sandboxes, sessions, webhooks } = parts;
+  const { metrics } = parts.telemetry;
   return createNodeApp({
     parts: {
-      ...{ storage, sessions, timeline, agents, models, sandboxes },
-      engine: parts.engine,
-      messagesAt: timeline.messagesAt,
+      ...parts,
+      ...{ storage, metrics },
       chats: createChats({ storage, sessions, storeFor: createChatStores(storage, config) }),
       tasks: createTasks(storage),
       version: VERSION,
       started: now(),
       warnings: [...sandboxes.describe().warnings, ...access.warnings],
       problems: parts.problems.look,
-    },
-    handlers: {
-      ...createRegistryHandlers({ storage, agents, skills, tools, models, budgets, onDue: webhooks.wake }),
-      ...metricRoutes({ metrics }),
+      onDue: webhooks.wake,
     },
     scoping: config.scoping,
     sse: config.sse,

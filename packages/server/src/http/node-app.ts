@@ -3,7 +3,6 @@ import { type AppEnv, type AppOptions, createApp } from "./app.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { STALL_MS } from "./deliver.ts";
 import type { Authenticate, Guard } from "./guard.ts";
-import type { Handlers } from "./handler.ts";
 import { createHandlers, type HandlerParts } from "./handlers.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createPage, type LoadPage } from "./page.ts";
@@ -13,8 +12,6 @@ import { createStreams, type Streams } from "./streams.ts";
 export interface NodeAppOptions {
   /** What only the application itself can give is left out. */
   readonly parts: Omit<HandlerParts, "streams" | "idempotency" | "wait_ms">;
-  /** Handlers of other parts of the server, by the route's name. */
-  readonly handlers?: Partial<Handlers>;
   readonly scoping: Scoping;
   readonly authenticate?: Authenticate;
   readonly recheck_ms?: number;
@@ -51,7 +48,7 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     onError: (error) => options.onError(error, undefined),
   });
   const app = createApp({
-    handlers: { ...createHandlers({ ...parts, streams, idempotency, wait_ms: WAIT_MS }), ...options.handlers },
+    handlers: createHandlers({ ...parts, streams, idempotency, wait_ms: WAIT_MS }),
     idempotency,
     scoping,
     ...(authenticate && { authenticate }),

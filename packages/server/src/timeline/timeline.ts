@@ -5,7 +5,6 @@ import type {
   CheckpointState,
   ForkSession,
   ListCheckpoints,
-  Message,
   RewindResult,
   RewindSession,
   Session,
@@ -38,7 +37,6 @@ export interface Timeline {
   /** A fork whose node may have died before its folder was ready. */
   finishFork(fork: Session): Promise<Session>;
   rewind(session: Session, body: RewindSession): Promise<RewindResult>;
-  messagesAt(session_id: string, checkpoint_id: string): Promise<Message[]>;
 }
 
 export function createTimeline({ storage, workspaces, agents, workspace_root }: TimelineOptions): Timeline {
@@ -78,6 +76,5 @@ export function createTimeline({ storage, workspaces, agents, workspace_root }: 
     fork: forks.fork,
     finishFork: forks.finish,
     rewind: (session, body) => rewind({ storage, workspaces }, session, body),
-    messagesAt: (session_id, checkpoint_id) => storage.timeline.messagesAt(session_id, checkpoint_id),
   };
 }

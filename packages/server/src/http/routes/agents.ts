@@ -3,14 +3,15 @@ import { requireAdmin, writableScope } from "../admin.ts";
 import type { Call, Handlers } from "../handler.ts";
 import { pageInfo } from "./page.ts";
 
-type AgentRoutes = Pick<
-  Handlers,
-  "listAgents" | "createAgent" | "getAgent" | "replaceAgent" | "updateAgent" | "deleteAgent"
->;
+export interface AgentRoutes {
+  readonly agents: AgentRegistry;
+}
+
+type Names = "listAgents" | "createAgent" | "getAgent" | "replaceAgent" | "updateAgent" | "deleteAgent";
 
 const WRITING = "Writing an agent";
 
-export function createAgentRoutes(agents: AgentRegistry): AgentRoutes {
+export function agentRoutes({ agents }: AgentRoutes): Pick<Handlers, Names> {
   return {
     listAgents: async ({ query, scope }) => {
       const { mode, limit, offset } = query;

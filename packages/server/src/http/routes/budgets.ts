@@ -5,13 +5,13 @@ import type { Budgets } from "../../budget/budgets.ts";
 import { requireAdmin } from "../admin.ts";
 import type { Handlers } from "../handler.ts";
 
-export interface BudgetRoutesOptions {
+export interface BudgetRoutes {
   readonly storage: Pick<Storage, "budgets" | "getSession">;
   readonly agents: Pick<AgentRegistry, "list">;
   readonly budgets: Pick<Budgets, "changed">;
 }
 
-export function createBudgetRoutes(options: BudgetRoutesOptions): Pick<Handlers, "getBudgets" | "putBudgets"> {
+export function budgetRoutes(options: BudgetRoutes): Pick<Handlers, "getBudgets" | "putBudgets"> {
   const { storage, budgets } = options;
   return {
     getBudgets: async ({ scope }) => ({ budgets: await storage.budgets.listBudgets(scope) }),
@@ -28,7 +28,7 @@ export function createBudgetRoutes(options: BudgetRoutesOptions): Pick<Handlers,
 
 /** A limit on a misspelt name would never hold anybody back. */
 async function refuseUnknown(
-  { storage, agents }: BudgetRoutesOptions,
+  { storage, agents }: BudgetRoutes,
   { budgets }: PutBudgets,
   scope: Scope | undefined,
 ): Promise<void> {

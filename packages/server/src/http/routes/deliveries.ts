@@ -2,16 +2,15 @@ import type { DeliveryStore } from "@cognition/thread";
 import type { Handlers } from "../handler.ts";
 import { cursorPage, uuidCursorOf } from "./page.ts";
 
-export interface DeliveryRoutesOptions {
+export interface DeliveryRoutes {
   readonly storage: Pick<DeliveryStore, "listDeliveries" | "countDeliveries" | "getDelivery" | "redeliver">;
-  /** Told that something is due again. */
+  /** Told that a callback is due again. */
   readonly onDue: () => void;
 }
 
-export function createDeliveryRoutes({
-  storage,
-  onDue,
-}: DeliveryRoutesOptions): Pick<Handlers, "listDeliveries" | "getDelivery" | "redeliver"> {
+type Names = "listDeliveries" | "getDelivery" | "redeliver";
+
+export function deliveryRoutes({ storage, onDue }: DeliveryRoutes): Pick<Handlers, Names> {
   return {
     listDeliveries: async ({ query, scope }) => {
       const { limit, offset, status, session_id } = query;

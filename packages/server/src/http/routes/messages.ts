@@ -11,8 +11,6 @@ import { cursorOf, cursorPage } from "./page.ts";
 export interface MessageRoutes extends SendOptions, RunReplyOptions {
   readonly storage: Storage;
   readonly sessions: Pick<Sessions, "get">;
-  /** The messages of another branch, oldest first. */
-  readonly messagesAt?: (session_id: string, checkpoint_id: string) => Promise<Message[]>;
 }
 
 type Names = "sendMessage" | "listMessages" | "getMessage" | "rebuildMessages";
@@ -39,7 +37,7 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       const past = cursorOf(query);
       const { id } = await sessions.get(params.id, scope);
       const { limit, offset, order, role, checkpoint_id } = query;
-      if (checkpoint_id !== undefined) return pageOf(await messagesAt(options, id, checkpoint_id), query);
+      if (checkpoint_id !== undefined) return pageOf(await storage.timeline.messagesAt(id, checkpoint_id), query);
       const filter = { order, ...(role && { role }), ...(scope && { scope }), ...(past !== undefined && { past }) };
       let total = 0;
       const found = await gatherRows<Message>(limit + 1, async (count, before) => {
@@ -67,11 +65,7 @@ async function beforeRun(storage: Storage, session_id: string, run_id: string): 
   return (events[0]?.id ?? 1) - 1;
 }
 
-async function messagesAt({ messagesAt: read }: MessageRoutes, session_id: string, checkpoint_id: string) {
-  if (read) return read(session_id, checkpoint_id);
-  throw new AppError("not_supported", "This server does not read other branches; leave checkpoint_id out");
-}
-
+/** Of another branch, oldest first, and there as a whole. */
 function pageOf(all: readonly Message[], query: ListMessages): MessagePage {
   const { limit, offset, order, role, cursor } = query;
   const wanted = all.filter((message) => role === undefined || message.role === role);

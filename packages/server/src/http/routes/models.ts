@@ -2,7 +2,11 @@ import type { ModelRegistry } from "../../model/model-registry.ts";
 import type { Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
-export function createModelRoutes(models: Pick<ModelRegistry, "models">): Pick<Handlers, "listModels"> {
+export interface ModelRoutes {
+  readonly models: Pick<ModelRegistry, "models">;
+}
+
+export function modelRoutes({ models }: ModelRoutes): Pick<Handlers, "listModels"> {
   return {
     listModels: async ({ query, scope }) => {
       const all = await models.models(scope);

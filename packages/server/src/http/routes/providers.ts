@@ -3,12 +3,13 @@ import { requireAdmin } from "../admin.ts";
 import type { Call, Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
-type ProviderRoutes = Pick<
-  Handlers,
-  "listProviders" | "createProvider" | "getProvider" | "updateProvider" | "deleteProvider" | "testProvider"
->;
+export interface ProviderRoutes {
+  readonly models: ModelRegistry;
+}
 
-export function createProviderRoutes(models: ModelRegistry): ProviderRoutes {
+type Names = "listProviders" | "createProvider" | "getProvider" | "updateProvider" | "deleteProvider" | "testProvider";
+
+export function providerRoutes({ models }: ProviderRoutes): Pick<Handlers, Names> {
   // A provider is where a scope's conversations, and the server's keys, are sent: not for everyone to decide.
   const admin = (call: Pick<Call, "admin">) => requireAdmin(call, "Writing a model provider");
   return {

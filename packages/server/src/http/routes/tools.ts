@@ -2,7 +2,11 @@ import { describeRuntimeTool, describeTool, type ToolRegistry } from "../../tool
 import type { Handlers } from "../handler.ts";
 import { slicePage } from "./page.ts";
 
-export function createToolRoutes(tools: Pick<ToolRegistry, "ask">): Pick<Handlers, "listTools"> {
+export interface ToolRoutes {
+  readonly tools: Pick<ToolRegistry, "ask">;
+}
+
+export function toolRoutes({ tools }: ToolRoutes): Pick<Handlers, "listTools"> {
   return {
     listTools: async ({ query }) => {
       const known = await tools.ask();
