@@ -269,9 +269,9 @@ function createHttp(options: ComposeOptions, config: Config, parts: HttpParts): 
     authenticate: options.authenticate ?? access.authenticate,
     recheck_ms: config.auth.recheck_interval * 1000,
     clientAddress: access.clientAddress,
-    ...(options.page && config.server.page && { page: options.page }),
+    page: config.server.page ? options.page : undefined,
     guards: [createRequestMetrics({ counter: metrics, now }), ...(options.guards ?? access.guards)],
-    ...(options.check_replies && { check_replies: true }),
+    check_replies: options.check_replies ?? false,
     onError: (error) => options.onError(error, ""),
   });
 }

@@ -13,14 +13,14 @@ export interface NodeAppOptions {
   /** What only the application itself can give is left out. */
   readonly parts: Omit<HandlerParts, "streams" | "idempotency" | "wait_ms">;
   readonly scoping: Scoping;
-  readonly authenticate?: Authenticate;
-  readonly recheck_ms?: number;
-  readonly guards?: readonly Guard[];
-  readonly page?: LoadPage;
-  readonly clientAddress?: ClientAddress;
+  readonly authenticate: Authenticate;
+  readonly recheck_ms: number;
+  readonly guards: readonly Guard[];
+  readonly page: LoadPage | undefined;
+  readonly clientAddress: ClientAddress;
   readonly sse: { readonly retry_interval: number; readonly heartbeat_interval: number };
-  readonly max_body_bytes?: number;
-  readonly check_replies?: boolean;
+  readonly max_body_bytes: number;
+  readonly check_replies: boolean;
   readonly onError: AppOptions["onError"];
 }
 
@@ -35,9 +35,7 @@ export interface NodeApp {
 /** Below what proxies and clients wait for an answer as a rule. */
 const WAIT_MS = 50_000;
 
-export function createNodeApp(options: NodeAppOptions): NodeApp {
-  const { parts, scoping, authenticate, guards, page, clientAddress, sse } = options;
-  const { recheck_ms, max_body_bytes, check_replies } = options;
+export function createNodeApp({ parts, page, sse, ...options }: NodeAppOptions): NodeApp {
   const shutdown = new AbortController();
   const idempotency = createIdempotency(parts.storage);
   const streams = createStreams({
@@ -48,18 +46,11 @@ export function createNodeApp(options: NodeAppOptions): NodeApp {
     onError: (error) => options.onError(error, undefined),
   });
   const app = createApp({
+    ...options,
     handlers: createHandlers({ ...parts, streams, idempotency, wait_ms: WAIT_MS }),
     idempotency,
-    scoping,
-    ...(authenticate && { authenticate }),
-    ...(recheck_ms !== undefined && { recheck_ms }),
-    ...(guards && { guards }),
     ...(page && { page: createPage(page) }),
-    ...(clientAddress && { clientAddress }),
-    ...(max_body_bytes !== undefined && { max_body_bytes }),
-    ...(check_replies && { check_replies }),
     shutdown: shutdown.signal,
-    onError: options.onError,
   });
   return {
     app,
