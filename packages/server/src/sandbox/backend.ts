@@ -53,11 +53,8 @@ export interface BackendContext {
   readonly limits: BackendLimits;
   /** The server's environment. Only an allow-list of names is ever passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly network: "none" | "host";
   /** A path of bwrap; looked up along PATH otherwise. */
   readonly bubblewrap: string | undefined;
-  /** Folders outside the system's own that commands in a sandbox may read, such as a language's installation. */
-  readonly readOnlyPaths: readonly string[];
   readonly cgroups: Cgroups;
   readonly programs: LaunchPrograms;
   readonly docker: DockerOptions;

@@ -36,10 +36,7 @@ export interface SandboxesOptions {
   readonly commandFolder?: string;
   readonly limits?: Partial<BackendLimits>;
   readonly maxFileBytes?: number;
-  /** Of bubblewrap; a container's is among the `docker` options. */
-  readonly network?: "none" | "host";
   readonly bubblewrap?: string;
-  readonly readOnlyPaths?: readonly string[];
   readonly cgroups?: Cgroups;
   readonly docker?: DockerOptions;
   readonly exposure?: Exposure;
@@ -126,11 +123,11 @@ export async function createSandboxes(options: SandboxesOptions): Promise<Sandbo
 }
 
 function createContext(options: SandboxesOptions): BackendContext {
-  const { environment, network = "none", bubblewrap, readOnlyPaths = [], cgroups = findCgroups() } = options;
+  const { environment, bubblewrap, cgroups = findCgroups() } = options;
   const programs = findLaunchPrograms(environment["PATH"] ?? "/usr/bin:/bin");
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { docker = {}, now = Date.now, commandFolder } = options;
-  return { environment, network, bubblewrap, readOnlyPaths, cgroups, programs, limits, docker, commandFolder, now };
+  return { environment, bubblewrap, cgroups, programs, limits, docker, commandFolder, now };
 }
 
 async function chooseBackend(name: string, context: BackendContext): Promise<Backend> {

@@ -3,9 +3,7 @@ import type { Workspace } from "../backend.ts";
 import { INSIDE, protectedMounts } from "./protected-mounts.ts";
 
 export interface IsolationOptions {
-  readonly network: "none" | "host";
   readonly temporary_bytes: number;
-  readonly readOnlyPaths: readonly string[];
   /** Whether this bwrap can forbid further user namespaces inside (0.8 and later). */
   readonly disableUserns: boolean;
 }
@@ -29,7 +27,6 @@ const SETTINGS = [
 ];
 /** What the kernel tells about the whole machine. */
 const KERNEL = ["kcore", "keys", "kmsg", "latency_stats", "sched_debug", "sysrq-trigger", "timer_list", "timer_stats"];
-const NETWORK_SETTINGS = ["hosts", "nsswitch.conf", "resolv.conf"];
 
 /** The user that commands run as. Files they make belong, outside, to the server's user. */
 export const SANDBOX_USER = { uid: 1000, gid: 1000, name: "agent" };
@@ -53,11 +50,10 @@ export function bubblewrapArguments(workspace: Workspace, options: IsolationOpti
   ];
 }
 
-function namespaces({ network, disableUserns }: IsolationOptions): string[] {
+function namespaces({ disableUserns }: IsolationOptions): string[] {
   const { uid, gid } = SANDBOX_USER;
   return [
-    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(network === "none" ? ["--unshare-net"] : []),
+    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--unshare-net"],
     ...(disableUserns ? ["--disable-userns"] : []),
     // A session of its own, or a command could type into the terminal that the server was started from.
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
@@ -65,14 +61,12 @@ function namespaces({ network, disableUserns }: IsolationOptions): string[] {
   ];
 }
 
-function systemMounts({ network, temporary_bytes, readOnlyPaths }: IsolationOptions): string[] {
-  const settings = [...SETTINGS, ...(network === "host" ? NETWORK_SETTINGS : [])];
+function systemMounts({ temporary_bytes }: IsolationOptions): string[] {
   const size = ["--size", `${temporary_bytes}`];
   return [
     ...SYSTEM.flatMap(mountSystem),
-    ...settings.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ...SETTINGS.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
     ...["--ro-bind-data", "3", "/etc/passwd", "--ro-bind-data", "4", "/etc/group"],
-    ...readOnlyPaths.flatMap((path) => ["--ro-bind", path, path]),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...KERNEL.filter((name) => existsSync(`/proc/${name}`)).flatMap((name) => [
       "--ro-bind",

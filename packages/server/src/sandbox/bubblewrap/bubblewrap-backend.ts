@@ -35,16 +35,14 @@ export async function createBubblewrapBackend(context: BackendContext): Promise<
     );
   const { stdout } = await capture(found.file, ["--help"]);
   const isolation: IsolationOptions = {
-    network: context.network,
     temporary_bytes: context.limits.temporary_bytes,
-    readOnlyPaths: context.readOnlyPaths,
     disableUserns: stdout.includes("--disable-userns"),
   };
   const described = describeLimits(context);
   const prepare = createPrepare(found.file, isolation, described.resources, context);
   const failure = await probe(prepare);
   return failure === undefined
-    ? createBackend(prepare, isolation, described, context)
+    ? createBackend(prepare, described, context)
     : unavailable(
         `bwrap is there but cannot make a sandbox on this machine: ${failure.trim() || "no reason was given"}.`,
       );
@@ -75,15 +73,10 @@ function createPrepare(
   };
 }
 
-async function createBackend(
-  prepare: Prepare,
-  { network }: IsolationOptions,
-  described: DescribedLimits,
-  context: BackendContext,
-): Promise<Backend> {
+async function createBackend(prepare: Prepare, described: DescribedLimits, context: BackendContext): Promise<Backend> {
   const supervision = await superviseCommands(context);
   return {
-    capabilities: { backend: "bubblewrap", shell: true, network, isolation: "namespaces" },
+    capabilities: { backend: "bubblewrap", shell: true, network: "none", isolation: "namespaces" },
     limits: described.limits,
     warnings: described.warnings,
     rootOf: () => INSIDE,
