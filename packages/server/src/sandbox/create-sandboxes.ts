@@ -2,14 +2,14 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError, DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_OUTPUT_BYTES, type SandboxBackend } from "@cognition/contract";
 import { HOLDS_FOLDERS } from "../file/open-folder.ts";
+import { createTurns } from "../file/turns.ts";
 import type { Backend, BackendAttempt, BackendContext, BackendLimits, Workspace } from "./backend.ts";
 import { createBubblewrapBackend } from "./bubblewrap/bubblewrap-backend.ts";
 import { checkExposure, type Exposure } from "./check-exposure.ts";
 import type { CommandHost } from "./command-host.ts";
 import type { DockerOptions } from "./docker/docker-options.ts";
 import { databaseFiles, resolveProtectedPaths } from "./file/protected-paths.ts";
-import { createTurns, type Turns } from "./file/turns.ts";
-import { createWorkspaceFiles } from "./file/workspace-files.ts";
+import { createWorkspaceFiles, type WorkspaceFilesOptions } from "./file/workspace-files.ts";
 import { HeldValues } from "./held-values.ts";
 import { createLocalBackend } from "./local/local-backend.ts";
 import { type Cgroups, findCgroups } from "./process/cgroup.ts";
@@ -177,32 +177,29 @@ interface OpenSandbox extends Sandbox {
   readonly host: CommandHost;
 }
 
-/** What all sandboxes of a folder share, each held by the operations that need it. */
-interface SharedFolder {
-  readonly turns: Turns;
-  readonly quota: WorkspaceQuota;
-}
+/** What all sandboxes of a folder share, held by the operations that need it. */
+type SharedFolder = Pick<WorkspaceFilesOptions, "inTurn"> & { readonly quota: WorkspaceQuota };
 
 function shareFolders({ workspace_bytes }: BackendLimits): (folder: string) => SharedFolder {
-  const turns = new HeldValues<Turns>();
+  const turn = createTurns();
   const quotas = new HeldValues<WorkspaceQuota>();
   return (folder) => ({
-    turns: turns.getOrMake(folder, createTurns),
+    inTurn: (work) => turn(folder, work),
     quota: quotas.getOrMake(folder, () => createWorkspaceQuota({ folder, limitBytes: workspace_bytes })),
   });
 }
 
-interface SandboxParts extends SharedFolder {
+type SandboxParts = SharedFolder & {
   readonly backend: Backend;
   readonly workspace: Workspace;
   readonly host: CommandHost;
   readonly busy: Set<OpenSandbox>;
   readonly options: SandboxesOptions;
   readonly context: BackendContext;
-}
+};
 
 function createSandbox(session_id: string, parts: SandboxParts): OpenSandbox {
-  const { backend, workspace, host, busy, options, context, turns, quota } = parts;
+  const { backend, workspace, host, busy, options, context, inTurn, quota } = parts;
   const root = backend.rootOf(workspace);
   const { folder, paths } = workspace;
   const maxBytes = options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
@@ -210,7 +207,7 @@ function createSandbox(session_id: string, parts: SandboxParts): OpenSandbox {
   const sandbox: OpenSandbox = {
     session_id,
     root,
-    files: createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, turns, quota }),
+    files: createWorkspaceFiles({ root: folder, aliases: [root], paths, maxBytes, inTurn, quota }),
     capabilities: backend.capabilities,
     execute: async (command, execution) => {
       busy.add(sandbox);

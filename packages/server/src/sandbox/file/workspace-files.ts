@@ -11,7 +11,6 @@ import { type Place, type WalkOptions, walkTo } from "./folder-walk.ts";
 import { identify, identityOf, isAtOrBelow, type ProtectedPaths } from "./protected-paths.ts";
 import { replaceText } from "./replace-text.ts";
 import { createSearch } from "./search-files.ts";
-import type { Turns } from "./turns.ts";
 
 export interface WorkspaceFilesOptions {
   /** The workspace on this machine, without links. */
@@ -20,15 +19,15 @@ export interface WorkspaceFilesOptions {
   readonly aliases: readonly string[];
   readonly paths: ProtectedPaths;
   readonly maxBytes: number;
-  /** Shared by all sandboxes of the same folder. */
-  readonly turns: Turns;
+  /** One after another, with those of all sandboxes of the same folder. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   readonly quota: Pick<WorkspaceQuota, "reserve">;
 }
 
 type Access = "read" | "write";
 
 export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFiles {
-  const { root, aliases, maxBytes, turns, quota } = options;
+  const { root, aliases, maxBytes, inTurn, quota } = options;
   const walk = (changes: Partial<WalkOptions> = {}) => ({ root, aliases, follow: true, ...changes });
 
   async function reach<T>(
@@ -55,16 +54,15 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFil
     read: (path) => reach(path, "read", (place) => readWhole(place, maxBytes, path)),
     open: (path) => reach(path, "read", (place) => openToRead(place, path)),
     readText,
-    write: (path, content) => turns.take(() => write(path, encode(content, maxBytes))),
+    write: (path, content) => inTurn(() => write(path, encode(content, maxBytes))),
     edit: (path, change) =>
-      turns.take(async () => {
+      inTurn(async () => {
         const { text, replaced } = replaceText(await readText(path), change, path);
         await write(path, encode(text, maxBytes));
         return { replaced };
       }),
     ls: (path = ".") => reach(path, "read", listEntries),
-    delete: (path) =>
-      turns.take(() => reach(path, "write", (place) => remove(place, path, options), { follow: false })),
+    delete: (path) => inTurn(() => reach(path, "write", (place) => remove(place, path, options), { follow: false })),
     stat: (path) => reach(path, "read", describeEntry),
     async exists(path) {
       try {

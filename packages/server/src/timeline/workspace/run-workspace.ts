@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, isAppError, type Session } from "@cognition/contract";
 import { EMPTY_TREE, type Lease } from "@cognition/thread";
+import type { Turns } from "../../file/turns.ts";
 import { retryStorage } from "../../run/retry-storage.ts";
 import { type CaptureParts, captureFolder } from "./capture-folder.ts";
 import { editTree } from "./edit-tree.ts";
@@ -8,7 +9,6 @@ import type { FolderMarkers } from "./folder-marker.ts";
 import { toBytes } from "./held-folder.ts";
 import type { PathChange } from "./path-change.ts";
 import { createStoredTrees } from "./stored-trees.ts";
-import type { Turns } from "./turns.ts";
 
 /** The files of a run's session, as the run keeps track of them. */
 export interface RunWorkspace {

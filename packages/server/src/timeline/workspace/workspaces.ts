@@ -3,6 +3,7 @@ import type { FileChange, Scope } from "@cognition/contract";
 import { EMPTY_TREE, type Lease, type SnapshotStore } from "@cognition/thread";
 import { hasCode } from "../../file/error-text.ts";
 import { resolveExisting } from "../../file/resolve-existing.ts";
+import { createTurns } from "../../file/turns.ts";
 import { keepOpen, noFolder, ownsFolder, workspaceOf } from "../../session/workspace-folder.ts";
 import { captureFolder } from "./capture-folder.ts";
 import { describeChanges } from "./describe-changes.ts";
@@ -15,7 +16,6 @@ import { applyRestore, lookAt } from "./restore-folder.ts";
 import { openRunWorkspace, type RunWorkspace, type RunWorkspaceParts, storeFolder } from "./run-workspace.ts";
 import { SNAPSHOT_LIMITS } from "./snapshot-limits.ts";
 import { createStoredTrees } from "./stored-trees.ts";
-import { createTurns } from "./turns.ts";
 import { createWorkspaceThread, type WorkspaceThread } from "./workspace-thread.ts";
 
 export interface WorkspacesOptions {
