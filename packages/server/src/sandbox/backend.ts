@@ -6,6 +6,9 @@ import type { Cgroups } from "./process/cgroup.ts";
 import type { LaunchPrograms } from "./process/launch.ts";
 import type { LeftCommand, SandboxCapabilities, SandboxDescription } from "./sandbox.ts";
 
+/** What commands call the workspace, in a sandbox with a file tree of its own. */
+export const INSIDE = "/workspace";
+
 /** The folder of one session. */
 export interface Workspace {
   /** On this machine, absolute and without links. */

@@ -1,5 +1,6 @@
 import type { HostedCommand } from "./command-host.ts";
 import { type CommandOutput, createCommandOutput } from "./process/command-output.ts";
+import { MAX_TIMER_MS } from "./process/run-process.ts";
 
 /** What ended the wait for a command. */
 export type Cause<T> =
@@ -18,8 +19,6 @@ export interface FollowedCommand {
 
 /** The supervisor stops a command in time by itself, and gets this long to say so. */
 const OVERDUE_MS = 10_000;
-/** A larger delay fires at once in Node. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** One caller's view of a command that runs elsewhere. */
 export function followCommand(command: HostedCommand): FollowedCommand {

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import type { Workspace } from "../backend.ts";
-import { INSIDE, protectedMounts } from "./protected-mounts.ts";
+import { INSIDE, type Workspace } from "../backend.ts";
+import { protectedMounts } from "./protected-mounts.ts";
 
 export interface IsolationOptions {
   readonly temporary_bytes: number;

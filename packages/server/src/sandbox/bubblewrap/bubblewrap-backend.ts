@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { AppError } from "@cognition/contract";
-import type { Backend, BackendAttempt, BackendContext, Workspace } from "../backend.ts";
+import { type Backend, type BackendAttempt, type BackendContext, INSIDE, type Workspace } from "../backend.ts";
 import { makeProtectedFolders } from "../file/protected-folders.ts";
 import { findExecutable } from "../process/find-executable.ts";
 import { type Argv, joinCgroup, limitResources, type ResourceLimits } from "../process/launch.ts";
@@ -10,7 +10,6 @@ import { runProcess } from "../process/run-process.ts";
 import { superviseCommands } from "../supervisor/supervise-commands.ts";
 import { bubblewrapArguments, type IsolationOptions, SANDBOX_USER, USER_FILES } from "./bubblewrap-arguments.ts";
 import { type DescribedLimits, describeLimits } from "./describe-limits.ts";
-import { INSIDE } from "./protected-mounts.ts";
 
 const PROBE_TIMEOUT_MS = 10_000;
 /** The same on every machine: a sandbox shows the system's own programs, not what the server's PATH points to. */

@@ -1,10 +1,8 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Workspace } from "../backend.ts";
+import { INSIDE, type Workspace } from "../backend.ts";
 import { pathsWithin } from "../file/protected-folders.ts";
 import { isAtOrBelow } from "../file/protected-paths.ts";
-
-export const INSIDE = "/workspace";
 
 /**
  * What is protected is mounted again over itself, read-only. A protected folder with something hidden in it becomes an empty

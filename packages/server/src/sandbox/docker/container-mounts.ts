@@ -1,12 +1,10 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { MountConfig } from "dockerode";
-import type { Workspace } from "../backend.ts";
+import { INSIDE, type Workspace } from "../backend.ts";
 import { pathsWithin } from "../file/protected-folders.ts";
 import { isAtOrBelow } from "../file/protected-paths.ts";
 import type { DockerOptions } from "./docker-options.ts";
-
-export const INSIDE = "/workspace";
 
 /** Enough for the folders and mount points in it. */
 const EMPTY_BYTES = 1024 * 1024;

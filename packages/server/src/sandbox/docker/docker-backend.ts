@@ -1,7 +1,6 @@
 import { AppError, isAppError } from "@cognition/contract";
-import type { Backend, BackendAttempt, BackendContext } from "../backend.ts";
+import { type Backend, type BackendAttempt, type BackendContext, INSIDE } from "../backend.ts";
 import type { SandboxDescription } from "../sandbox.ts";
-import { INSIDE } from "./container-mounts.ts";
 import { containerName, outputBytes, temporaryBytes } from "./container-settings.ts";
 import { createDockerEngine, type DockerEngine, EngineRefusal } from "./docker-engine.ts";
 import { createDockerHost } from "./docker-host.ts";

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import type { Container } from "dockerode";
 import type { CommandEnd, CommandHost, HostedCommand } from "../command-host.ts";
+import { digestOf } from "../digest.ts";
 import { followCommand } from "../follow-command.ts";
 import { idInUse } from "../id-in-use.ts";
 import { type CommandNote, callContainer } from "./container-call.ts";
@@ -81,10 +81,6 @@ export function createDockerHost({ engine, container, output_bytes, now }: Docke
 
 function spoolName(id: string): string {
   return digestOf(id).slice(0, 32);
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 function toEnd(end: CommandEnd, duration: number): CommandEnd {

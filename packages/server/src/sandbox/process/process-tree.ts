@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { AppError } from "@cognition/contract/app-error";
 import type { Cgroup } from "./cgroup.ts";
 import { findProcess, hasRealtimeLimit, listProcesses, type ProcessEntry } from "./process-table.ts";
 
@@ -74,6 +75,14 @@ export function createProcessTree({ pid, mark, cgroup, ...known }: ProcessTreeOp
       }
     },
   };
+}
+
+export function notKilled(pids: readonly number[]): AppError {
+  return new AppError(
+    "outcome_unknown",
+    `The command was stopped, but processes that it started could not be killed (${pids.join(", ")}). What they still do is not known; end them by hand.`,
+    { details: { pids } },
+  );
 }
 
 function findDescendants(alive: ProcessEntry[], { pid, mark }: { pid: number; mark: number | undefined }): Set<number> {

@@ -4,7 +4,7 @@ import { AppError } from "@cognition/contract/app-error";
 import type { CommandEnd } from "../command-host.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
-import { createProcessTree, type ProcessTree } from "./process-tree.ts";
+import { createProcessTree, notKilled, type ProcessTree } from "./process-tree.ts";
 import { signalNumber } from "./signal-number.ts";
 
 export interface ProcessStart {
@@ -40,7 +40,7 @@ const KILL_MS = 1_500;
 /** By then nobody holds the pipes any more, or somebody who is none of ours: the rest of the output is given up. */
 const DRAIN_MS = 1_000;
 /** A larger delay fires at once in Node. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts a process in a session of its own, and resolves when it and all it started are gone. */
 export async function runProcess(start: ProcessStart, watch: ProcessWatch): Promise<CommandEnd> {
@@ -125,12 +125,7 @@ async function endTree(child: ChildProcess, tree: ProcessTree, cause: Cause): Pr
     if (child.exitCode === null && child.signalCode === null) await Promise.race([gone, delay(TERMINATE_MS)]);
   }
   const left = await tree.kill(KILL_MS);
-  if (left.length === 0) return;
-  throw new AppError(
-    "outcome_unknown",
-    `The command was stopped, but processes that it started could not be killed (${left.join(", ")}). What they still do is not known; end them by hand.`,
-    { details: { pids: left } },
-  );
+  if (left.length > 0) throw notKilled(left);
 }
 
 function report(cause: Cause, output: CommandOutput, watch: ProcessWatch, duration: number): CommandEnd {

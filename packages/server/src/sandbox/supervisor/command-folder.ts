@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { digestOf } from "../digest.ts";
 import { findProcess } from "../process/process-table.ts";
 
 /** A process and the moment it began, since numbers of processes are used again. */
@@ -68,10 +68,6 @@ export function commandFolder(path: string): CommandFolder {
     outcome: () => read<CommandOutcome>(file("outcome")),
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
-}
-
-export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Where the commands of a session have their folders. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { AppError } from "@cognition/contract";
 import { openCgroup } from "../process/cgroup.ts";
-import { createProcessTree } from "../process/process-tree.ts";
+import { createProcessTree, notKilled } from "../process/process-tree.ts";
 import { type CommandFolder, type CommandNote, isAlive, type ProcessIdentity } from "./command-folder.ts";
 
 /** Together less than the 2 s in which an aborted command must be dead. */
@@ -24,12 +23,7 @@ export async function stopCommand(folder: CommandFolder, note: CommandNote): Pro
   const left = await tree.kill(KILL_MS);
   for (const until = performance.now() + OUTCOME_MS; isOpen(folder, note) && performance.now() < until; )
     await delay(LOOK_MS);
-  if (left.length === 0) return;
-  throw new AppError(
-    "outcome_unknown",
-    `The command was stopped, but processes that it started could not be killed (${left.join(", ")}). What they still do is not known; end them by hand.`,
-    { details: { pids: left } },
-  );
+  if (left.length > 0) throw notKilled(left);
 }
 
 function isOpen(folder: CommandFolder, note: CommandNote): boolean {
