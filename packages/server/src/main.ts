@@ -4,6 +4,7 @@ import { AppError } from "@cognition/contract";
 import { getRequestListener } from "@hono/node-server";
 import { type ComposeOptions, compose, type Runtime } from "./compose.ts";
 import { defaultConfig } from "./config.ts";
+import { hasCode, messageOf } from "./file/error-text.ts";
 import { answerBadRequest, answerUnreadable } from "./http/bad-request.ts";
 
 export interface StartServerOptions extends ComposeOptions {
@@ -111,9 +112,9 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 }
 
 function whyNotHeard(cause: unknown): string {
-  if (cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")
+  if (hasCode(cause, "EADDRINUSE"))
     return "something listens there already, perhaps an earlier start of this; end that, or set another server.port (COGNITION_PORT)";
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(cause);
 }
 
 async function stop(server: Server, runtime: Runtime, drain_ms: number | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { hasCode } from "./error-text.ts";
 import { entryOf, type OpenFolder, openFolderIn } from "./open-folder.ts";
 
 /** Each level holds a descriptor, of which a process has about a thousand; a command may nest folders without end. */
@@ -45,8 +46,7 @@ async function openUnlessFile(folder: OpenFolder, name: string | Buffer): Promis
   try {
     return await openFolderIn(folder, name);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOTDIR" || code === "ELOOP") return undefined;
+    if (hasCode(error, "ENOTDIR", "ELOOP")) return undefined;
     throw error;
   }
 }

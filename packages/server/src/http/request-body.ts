@@ -1,4 +1,5 @@
 import { AppError, isAppError } from "@cognition/contract";
+import { messageOf } from "../file/error-text.ts";
 import { findDuplicates } from "./duplicate-fields.ts";
 import { findInfinite } from "./infinite-number.ts";
 import { findExcess, type JsonExcess } from "./measure-json.ts";
@@ -65,7 +66,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new AppError("malformed_request", `The body is not JSON (${reason.slice(0, 200)}); nothing was done`, {
       cause,
     });

@@ -1,5 +1,6 @@
 import { lchown, lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../file/error-text.ts";
 import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../../file/open-folder.ts";
 import type { Workspace } from "../backend.ts";
 import { undefinedIfMissing } from "../file/file-access.ts";
@@ -66,6 +67,6 @@ async function give(folder: OpenFolder, name: Buffer, { uid, gid }: User): Promi
   if (stats?.uid === 0) await lchown(path, uid, gid).catch(undefinedIfMissing);
 }
 
-function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR" && error.code !== "ELOOP") throw error;
+function undefinedIfGone(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT", "ENOTDIR", "ELOOP")) throw error;
 }

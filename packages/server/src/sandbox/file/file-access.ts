@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { AppError, type WorkspaceFile } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
 import { entryOf, type OpenFolder } from "../../file/open-folder.ts";
 import { UNFINISHED } from "../../file/unfinished.ts";
 import type { OpenFile } from "../sandbox.ts";
@@ -129,8 +130,8 @@ export async function giveToOwner(folder: OpenFolder, made: FileHandle): Promise
   if (uid !== 0) await made.chown(uid, gid);
 }
 
-export function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
+export function undefinedIfMissing(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT")) throw error;
 }
 
 function typeOf(stats: Stats): WorkspaceFile["type"] | undefined {

@@ -1,5 +1,6 @@
 import { mkdir, readlink } from "node:fs/promises";
 import { MAX_PATH_LENGTH } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
 import { entryOf, type OpenFolder, openFolder, openFolderIn } from "../../file/open-folder.ts";
 import { giveToOwner } from "./file-access.ts";
 import { fromSystemError, pathRefused, workspaceGone, wrongType } from "./file-error.ts";
@@ -117,10 +118,9 @@ async function openOrMake(walk: Walk, name: string): Promise<OpenFolder | undefi
   try {
     return await openFolderIn(above, name);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // Linux reports a link as the one or the other, by version.
-    if (code === "ENOTDIR" || code === "ELOOP") return undefined;
-    if (code !== "ENOENT" || !walk.beforeMake) throw error;
+    if (hasCode(error, "ENOTDIR", "ELOOP")) return undefined;
+    if (!hasCode(error, "ENOENT") || !walk.beforeMake) throw error;
   }
   await walk.beforeMake(placeAt(walk, name));
   const isNew = await makeFolder(entryOf(above, name));
@@ -135,7 +135,7 @@ async function makeFolder(path: string): Promise<boolean> {
     await mkdir(path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
     return false;
   }
 }
@@ -146,8 +146,7 @@ async function followLink(walk: Walk, name: string): Promise<boolean> {
   try {
     target = await readlink(entryOf(last(walk.folders), name));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EINVAL" || code === "ENOENT") return false;
+    if (hasCode(error, "EINVAL", "ENOENT")) return false;
     throw error;
   }
   if (++walk.hops > MAX_HOPS) throw pathRefused(walk.given, "its symbolic links go in a circle");

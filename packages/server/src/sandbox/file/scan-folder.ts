@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { AppError } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
 import { entryOf, type OpenFolder, openFolderIn } from "../../file/open-folder.ts";
 
 export interface ScannedFile {
@@ -36,9 +37,8 @@ async function* scanChild(folder: OpenFolder, name: string, path: string): Async
   try {
     child = await openFolderIn(folder, name);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // Removed, or swapped for a link or a file, since it was listed; or not to be entered by us.
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "EACCES") return;
+    if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) return;
     throw error;
   }
   try {

@@ -1,6 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, isAppError, type WorkspaceFile } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
 import { entryOf, openFolderIn } from "../../file/open-folder.ts";
 import { removeEntry } from "../../file/remove-entry.ts";
 import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
@@ -104,8 +105,8 @@ async function listEntries(place: Place): Promise<WorkspaceFile[]> {
 }
 
 /** Gone since it was listed, or a pipe, socket or device, for which a listing has no type. */
-function undefinedIfUnknown(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "validation_failed") throw error;
+function undefinedIfUnknown(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT", "validation_failed")) throw error;
 }
 
 async function remove(place: Place, given: string, { root, paths }: WorkspaceFilesOptions): Promise<void> {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../../file/error-text.ts";
 
 type Controller = "pids" | "memory" | "cpu";
 
@@ -154,7 +155,7 @@ function readLines(file: string): string[] {
   try {
     return readFileSync(file, "utf8").split("\n").filter(Boolean);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
 }
@@ -175,9 +176,8 @@ function tryRemove(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return true;
-    if (code === "EBUSY") return false;
+    if (hasCode(error, "ENOENT")) return true;
+    if (hasCode(error, "EBUSY")) return false;
     throw error;
   }
 }

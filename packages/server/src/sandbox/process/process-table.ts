@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { hasCode } from "../../file/error-text.ts";
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -17,7 +18,7 @@ export function listProcesses(): ProcessEntry[] {
   try {
     names = readdirSync("/proc");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
   return names.flatMap((name) => (/^\d+$/.test(name) ? (findProcess(Number(name)) ?? []) : []));
@@ -53,9 +54,8 @@ function readEntry(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // It ended between the listing and the reading, or belongs to somebody else.
-    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES" || code === "EPERM") return undefined;
+    if (hasCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract/app-error";
+import { hasCode } from "../../file/error-text.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { findProcess, hasRealtimeLimit, listProcesses, type ProcessEntry } from "./process-table.ts";
 
@@ -110,9 +111,8 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     // Gone already, or (EPERM) a process that changed its user: the next listing tells whether it is still there.
-    if (code === "ESRCH" || code === "EPERM") return false;
+    if (hasCode(error, "ESRCH", "EPERM")) return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@cognition/contract/app-error";
+import { messageOf } from "../../file/error-text.ts";
 import type { CommandEnd } from "../command-host.ts";
 import type { Cgroup } from "./cgroup.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
@@ -138,7 +139,7 @@ function report(cause: Cause, output: CommandOutput, watch: ProcessWatch, durati
 
 function startFailed(start: ProcessStart, cause: Cause): unknown {
   if (cause.type !== "failure") return new AppError("tool_failed", "The command could not be started.");
-  const reason = cause.error instanceof Error ? cause.error.message : String(cause.error);
+  const reason = messageOf(cause.error);
   return new AppError("tool_failed", `The command could not be started: ${reason}. Nothing was run.`, {
     details: { file: start.argv[0] },
     cause: cause.error,

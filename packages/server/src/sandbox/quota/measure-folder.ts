@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
+import { hasCode } from "../../file/error-text.ts";
 import { HOLDS_FOLDERS } from "../../file/open-folder.ts";
 
 const BLOCK = 512;
@@ -61,11 +62,11 @@ function toPath(bytes: string): Buffer {
   return Buffer.from(bytes, "latin1");
 }
 
-function undefinedIfGone(error: NodeJS.ErrnoException): undefined {
-  if (!["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG"].includes(error.code ?? "")) throw error;
+function undefinedIfGone(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG")) throw error;
 }
 
-function noneIfGone(error: NodeJS.ErrnoException): [] {
+function noneIfGone(error: unknown): [] {
   undefinedIfGone(error);
   return [];
 }

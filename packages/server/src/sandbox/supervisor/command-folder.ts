@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasCode } from "../../file/error-text.ts";
 import { digestOf } from "../digest.ts";
 import { findProcess } from "../process/process-table.ts";
 
@@ -93,7 +94,7 @@ function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return hasCode(error, "EPERM");
   }
 }
 
@@ -103,7 +104,7 @@ function claim(path: string): boolean {
     mkdirSync(path, { mode: 0o700 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
     return false;
   }
 }
@@ -114,7 +115,7 @@ function read<T>(file: string): T | undefined {
     const text = readFileSync(file, "utf8");
     return text.endsWith("\n") ? (JSON.parse(text) as T) : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (!hasCode(error, "ENOENT")) throw error;
     return undefined;
   }
 }

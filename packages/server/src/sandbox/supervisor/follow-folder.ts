@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { AppError } from "@cognition/contract";
+import { hasCode } from "../../file/error-text.ts";
 import { type CommandFolder, type CommandNote, type CommandOutcome, isAlive } from "./command-folder.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -58,7 +59,7 @@ function createReader(file: string, take: (chunk: Uint8Array) => void) {
       return openSync(file, "r");
     } catch (error) {
       // The command has not begun yet.
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (hasCode(error, "ENOENT")) return undefined;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { hasCode } from "../../file/error-text.ts";
 import type { BackendContext } from "../backend.ts";
 import type { CommandHost } from "../command-host.ts";
 import { createProcessHost, type PrepareCommand } from "../process/process-host.ts";
@@ -93,7 +94,7 @@ function list(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { isAppError } from "@cognition/contract/app-error";
+import { hasCode, messageOf } from "../../file/error-text.ts";
 import { openCgroup } from "../process/cgroup.ts";
 import { runProcess } from "../process/run-process.ts";
 import { type CommandFolder, commandFolder, identityOf } from "./command-folder.ts";
@@ -55,12 +56,12 @@ async function run({ start, cgroup, timeout_ms, output_bytes }: RunMessage, fold
 
 function report(folder: CommandFolder, error: unknown): void {
   const code = isAppError(error) ? error.code : "tool_failed";
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   try {
     folder.writeOutcome({ error: text, code });
   } catch (failure) {
     // Aborted, and its folder removed by whoever did it.
-    if ((failure as NodeJS.ErrnoException).code === "ENOENT") return;
+    if (hasCode(failure, "ENOENT")) return;
     console.error(new Date().toISOString(), text, failure);
     // The disk is full, or can't be written to. That the folder is gone tells whoever follows that no end will come.
     folder.remove();

@@ -15,6 +15,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { hasCode } from "../../file/error-text.ts";
 import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt } from "./check-changes.ts";
 import { entryPath, fsPath, type HeldFolder, holdRoot, isGone, listingPath, toText } from "./held-folder.ts";
@@ -140,8 +141,7 @@ function moveInto(beside: string | Buffer, place: string | Buffer, path: string)
     renameSync(beside, place);
   } catch (error) {
     unlinkSync(beside);
-    const { code } = error as NodeJS.ErrnoException;
-    throw code === "EISDIR" || code === "ENOTEMPTY" || code === "EEXIST" ? inTheWay(path) : error;
+    throw hasCode(error, "EISDIR", "ENOTEMPTY", "EEXIST") ? inTheWay(path) : error;
   }
 }
 
@@ -166,7 +166,7 @@ function ignoring(codes: readonly string[], work: () => void): void {
     work();
   } catch (error) {
     if (isGone(error) && codes.includes("ENOENT")) return;
-    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!hasCode(error, ...codes)) throw error;
   }
 }
 

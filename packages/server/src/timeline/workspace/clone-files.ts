@@ -1,4 +1,5 @@
 import { chmodSync, constants, copyFileSync, renameSync, unlinkSync } from "node:fs";
+import { hasCode } from "../../file/error-text.ts";
 import { UNFINISHED } from "../../file/unfinished.ts";
 import { entryAt, MAX_STORED_BYTES } from "./check-changes.ts";
 import { entryPath, filePath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
@@ -47,6 +48,5 @@ function copyTo(copy: string | Buffer, source: string | Buffer): boolean {
 }
 
 function isRefused(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EACCES" || code === "EPERM" || code === "EISDIR" || code === "EEXIST";
+  return hasCode(error, "EACCES", "EPERM", "EISDIR", "EEXIST");
 }

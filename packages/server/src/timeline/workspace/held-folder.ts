@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync } from "node:fs";
+import { hasCode } from "../../file/error-text.ts";
 
 /**
  * A folder held open. Paths are bytes, one character each (latin1), since names need not be UTF-8. On Linux an entry is
@@ -83,6 +84,5 @@ function hold<T>(folder: HeldFolder, use: (folder: HeldFolder) => T): T {
 
 /** True for what a file that went away, or is no file any more, throws. */
 export function isGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
+  return hasCode(error, "ENOENT", "ENOTDIR", "ELOOP");
 }

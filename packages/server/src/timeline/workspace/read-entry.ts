@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { hasCode } from "../../file/error-text.ts";
 import { entryPath, fsPath, type HeldFolder, isGone } from "./held-folder.ts";
 
 // Without blocking: a pipe that took the file's place would wait for a writer for ever.
@@ -42,12 +43,11 @@ export function readLink(folder: HeldFolder, name: string): Buffer | undefined {
   try {
     return readlinkSync(fsPath(entryPath(folder, name)), { encoding: "buffer" });
   } catch (error) {
-    if (isGone(error) || (error as NodeJS.ErrnoException).code === "EINVAL") return undefined;
+    if (isGone(error) || hasCode(error, "EINVAL")) return undefined;
     throw error;
   }
 }
 
 export function isClosedTo(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EACCES" || code === "EPERM" || code === "ENXIO";
+  return hasCode(error, "EACCES", "EPERM", "ENXIO");
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { type EntryType, encodeTree, hashTree, sortEntries, unstoredEntry } from "@cognition/thread/snapshot-tree";
+import { hasCode } from "../../file/error-text.ts";
 import { isUnfinished } from "../../file/unfinished.ts";
 import { fsPath, isGone, LazyFolder } from "./held-folder.ts";
 import { type IgnoreRules, ignoreRules, isIgnored } from "./ignore-rules.ts";
@@ -162,7 +163,7 @@ class FolderScan {
 
 /** A command can nest folders until their paths are longer than the system takes. */
 function isOutOfReach(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "ENAMETOOLONG";
+  return hasCode(error, "ENAMETOOLONG");
 }
 
 function typeOf(stats: Stats): Exclude<EntryType, "unstored"> | undefined {

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "@cognition/contract";
+import { messageOf } from "../../file/error-text.ts";
 import type { ReplyMessage, RequestName, WorkspaceRequests } from "./workspace-request.ts";
 
 const IS_SOURCE = import.meta.url.endsWith(".ts");
@@ -93,6 +94,6 @@ function toError({
 }
 
 function broken(cause: unknown): AppError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new AppError("internal", `The files of a workspace could not be read or written: ${reason}`, { cause });
 }

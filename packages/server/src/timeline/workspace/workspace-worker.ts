@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { messageOf } from "../../file/error-text.ts";
 import { clearWay, makeFolders, removePaths, setAside, setModes, writeFiles } from "./apply-changes.ts";
 import { checkChanges } from "./check-changes.ts";
 import { cloneFiles } from "./clone-files.ts";
@@ -54,6 +55,6 @@ function answer(id: number, name: RequestName, body: unknown): ReplyMessage {
   } catch (error) {
     if (error instanceof WorkspaceProblem)
       return { id, error: { code: error.code, message: error.message, details: error.details } };
-    return { id, error: systemProblem(error) ?? { message: error instanceof Error ? error.message : String(error) } };
+    return { id, error: systemProblem(error) ?? { message: messageOf(error) } };
   }
 }
