@@ -1,6 +1,7 @@
 import type { Scope } from "@cognition/contract";
 import { whenChanged } from "../definition/when-changed.ts";
 import type { Problem } from "../file/problem.ts";
+import { forgetOldest } from "../forget-oldest.ts";
 import { scopeKey } from "../scope-key.ts";
 import type { ToolSummary } from "../tool/tool.ts";
 import type { KnownTools } from "../tool/tool-registry.ts";
@@ -50,7 +51,7 @@ export function createAgentViews(sources: AgentSources): ViewAgents {
     const key = JSON.stringify(scope); // the order of its keys counts
     const known = views.get(key);
     if (known) return known;
-    if (views.size >= VIEWS_KEPT) views.delete(views.keys().next().value as string);
+    forgetOldest(views, VIEWS_KEPT);
     const view = createView(scope);
     views.set(key, view);
     return view;

@@ -1,6 +1,7 @@
 import type { RevisionStore, Storage, StoredDefinition } from "@cognition/thread";
 import { freeze } from "../definition/freeze.ts";
 import { createVersionedCache } from "../definition/versioned-cache.ts";
+import { forgetOldest } from "../forget-oldest.ts";
 import type { AgentDefinition, ResolvedAgent } from "./agent-definition.ts";
 import type { AgentStore, StoredAgent } from "./agent-store.ts";
 
@@ -60,7 +61,7 @@ function rememberRevisions(revisions: RevisionStore): AgentStore["findRevision"]
     if (known) return known;
     const found = (await revisions.findRevision(revision)) as ResolvedAgent | null;
     if (!found) return null;
-    if (kept.size >= REVISIONS_KEPT) kept.delete(kept.keys().next().value as string);
+    forgetOldest(kept, REVISIONS_KEPT);
     kept.set(revision, freeze(found));
     return found;
   };

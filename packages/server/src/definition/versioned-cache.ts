@@ -1,4 +1,5 @@
 import type { Scope } from "@cognition/contract";
+import { forgetOldest } from "../forget-oldest.ts";
 import { freeze } from "./freeze.ts";
 
 /** What every message asks for, without asking the database each time. */
@@ -51,7 +52,7 @@ export function createVersionedCache<T>(options: VersionedCacheOptions<T>): Vers
   }
 
   function load(key: string, scopes: readonly Scope[] | undefined): Promise<readonly T[]> {
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value as string);
+    forgetOldest(kept, MAX_KEPT);
     const loading = options.list(scopes).then(freeze);
     kept.set(key, loading);
     loading.catch(() => {

@@ -13,6 +13,7 @@ import type { AgentDefinition, ResolvedAgent } from "../agent/agent-definition.t
 import type { AgentRegistry } from "../agent/agent-registry.ts";
 import { type MemoryFile, readMemoryFiles } from "../agent/memory-files.ts";
 import type { SkillFiles } from "../agent/skill-files.ts";
+import { forgetOldest } from "../forget-oldest.ts";
 import type { ModelRegistry } from "../model/model-registry.ts";
 import type { ModelChoice, ModelSelection } from "../model/select-model.ts";
 import { reportedUsage, usageOf } from "../model/usage.ts";
@@ -88,7 +89,7 @@ export function createAgentOpener(
     const key = JSON.stringify([agent.revision, session.config, session.scopes, models, known.version, memory, skills]);
     let graph = graphs.get(key);
     if (!graph) {
-      if (graphs.size >= GRAPHS_KEPT) graphs.delete(graphs.keys().next().value as string);
+      forgetOldest(graphs, GRAPHS_KEPT);
       graph = buildGraph(options, { ...files, session, models });
       graphs.set(key, graph);
       graph.catch(() => graphs.delete(key)); // the next run tries anew

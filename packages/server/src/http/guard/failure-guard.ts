@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@cognition/contract";
 import ipaddr from "ipaddr.js";
+import { forgetOldest } from "../../forget-oldest.ts";
 import { type ArrivedRequest, type Guard, PUBLIC_ROUTES } from "../guard.ts";
 
 export interface FailureGuardOptions {
@@ -50,7 +51,7 @@ export function createFailureGuard({ per_minute, now, kept = KEPT }: FailureGuar
       const address = networkOf(request.remote_address);
       const until = Math.max(forgivenAt.get(address) ?? 0, now()) + cost;
       forgivenAt.delete(address);
-      if (forgivenAt.size >= kept) forgivenAt.delete(forgivenAt.keys().next().value as string);
+      forgetOldest(forgivenAt, kept);
       forgivenAt.set(address, until);
     },
   };
@@ -68,7 +69,7 @@ function credentialOf({ headers, route }: ArrivedRequest): string | undefined {
 
 function remember(set: Set<string>, value: string, kept: number): void {
   set.delete(value); // to the end: the first is the one that was not used for the longest time
-  if (set.size >= kept) set.delete(set.values().next().value as string);
+  forgetOldest(set, kept);
   set.add(value);
 }
 
