@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError, isAppError } from "@cognition/contract";
+import { answerWithin } from "../answer-within.ts";
 import { messageOf } from "./error-text.ts";
 import { providePackages } from "./provided-packages.ts";
 
@@ -29,14 +30,13 @@ export async function loadExport(root: string, reference: string, asker: string)
 type Refuse = (reason: string, cause?: unknown) => AppError;
 
 async function importInTime(url: string, refuse: Refuse): Promise<Record<string, unknown>> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(refuse(`was not loaded within ${LOADING_MS} ms`)), LOADING_MS);
+  const late = () => {
+    throw refuse(`was not loaded within ${LOADING_MS} ms`);
+  };
   try {
-    return { ...(await Promise.race([import(url) as Promise<Record<string, unknown>>, late])) };
+    return { ...(await answerWithin<Record<string, unknown>>(LOADING_MS, import(url), late)) };
   } catch (error) {
     if (isAppError(error, "invalid_config")) throw error;
     throw refuse(`can't be loaded: ${messageOf(error)}`, error);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,7 @@
 import { AppError, DEFAULT_MAX_BODY_BYTES, ROUTES, type Route, type RouteName } from "@cognition/contract";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { answerWithin } from "../run/answer-within.ts";
+import { answerWithin } from "../answer-within.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
 import { streamOf } from "./event-stream.ts";

@@ -1,6 +1,6 @@
 import type { CircuitBreaker } from "@cognition/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { answerWithin } from "../run/answer-within.ts";
+import { answerWithin } from "../answer-within.ts";
 import type { ObserveRun } from "../run/run-observer.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { AppError, isAppError, isJsonObject } from "@cognition/contract";
+import { answerWithin } from "../answer-within.ts";
 import { messageOf } from "../file/error-text.ts";
 import type { SourceFile } from "../file/file-set.ts";
 import { providePackages } from "../file/provided-packages.ts";
@@ -43,17 +44,15 @@ function isEmpty(value: unknown): boolean {
 }
 
 async function importInTime(file: SourceFile, url: string, load: ImportModule): Promise<Record<string, unknown>> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const late = () => reject(failed(file, 1, `was not loaded within ${IMPORT_TIMEOUT_MS} ms: what does it wait for?`));
-  const timer = setTimeout(late, IMPORT_TIMEOUT_MS);
+  const late = () => {
+    throw failed(file, 1, `was not loaded within ${IMPORT_TIMEOUT_MS} ms: what does it wait for?`);
+  };
   try {
-    const module = await Promise.race([load(url), timeout]);
+    const module = await answerWithin(IMPORT_TIMEOUT_MS, load(url), late);
     return isJsonObject(module) ? { ...module } : {};
   } catch (error) {
     if (isAppError(error) && "file" in error.details) throw error;
     throw failed(file, lineIn(error, url), messageOf(error), error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AppError, isAppError } from "@cognition/contract";
 import { type CallToolResult, ErrorCode, McpError, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import { answerWithin } from "../answer-within.ts";
 import { hasCode } from "../file/error-text.ts";
 import { unlessAborted } from "../run/unless-aborted.ts";
 import { BrokenOff, untilAnswerEnds } from "./mcp-answer-end.ts";
@@ -105,22 +106,16 @@ export function createMcpServer(config: McpServerConfig, { cwd, now }: McpServer
     async tools() {
       if (failure && !asking && now() - failure.at < RETRY_AFTER_MS) throw failure.error;
       asking ??= refresh();
-      return failure ? withPatience(asking, failure.error) : asking;
+      if (!failure) return asking;
+      const { error } = failure;
+      return answerWithin(PATIENCE_MS, asking, () => {
+        throw error;
+      });
     },
     known: () => (isOpen() ? known : undefined),
     problems: () => (failure ? [failure.error] : unusable),
     close,
   };
-}
-
-async function withPatience<T>(asking: Promise<T>, failure: AppError): Promise<T> {
-  const patience = Promise.withResolvers<never>();
-  const timer = setTimeout(() => patience.reject(failure), PATIENCE_MS);
-  try {
-    return await Promise.race([asking, patience.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The tools of a list that are allowed and can be used, and why the others can't. */

@@ -1,7 +1,7 @@
 import type { Health } from "@cognition/contract";
 import type { Storage, StorageHealth } from "@cognition/thread";
+import { answerWithin } from "../../answer-within.ts";
 import type { ModelRegistry } from "../../model/model-registry.ts";
-import { answerWithin } from "../../run/answer-within.ts";
 import type { RunEngine } from "../../run/run-engine.ts";
 import type { Sandboxes } from "../../sandbox/sandbox.ts";
 import type { Handlers } from "../handler.ts";

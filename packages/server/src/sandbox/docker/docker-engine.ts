@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "@cognition/contract";
 import Docker from "dockerode";
+import { answerWithin } from "../../answer-within.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../../breaker/circuit-breaker.ts";
 
 /** Dockerode, with every call behind one circuit breaker and its failures told in our words. */
@@ -44,7 +45,9 @@ export function createDockerEngine({ host, environment, now }: DockerEngineOptio
     async call(what, work, withinMs = CALL_MS) {
       const settle = breaker.acquire();
       try {
-        const result = await withDeadline(work(docker), withinMs);
+        const result = await answerWithin(withinMs, work(docker), () => {
+          throw new Error(`it did not answer within ${withinMs} ms`);
+        });
         settle("success");
         return result;
       } catch (error) {
@@ -77,16 +80,6 @@ function connection(host: string, environment: DockerEngineOptions["environment"
 function readKeys(folder: string): { ca: Buffer; cert: Buffer; key: Buffer } {
   const read = (name: string) => readFileSync(join(folder, `${name}.pem`));
   return { ca: read("ca"), cert: read("cert"), key: read("key") };
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it did not answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function reasonOf(error: unknown): string {
