@@ -3,7 +3,7 @@ import type { Cell, Summary } from "./summary.ts";
 import { bytes } from "./table.ts";
 
 const WIDTH = 960;
-const HEIGHT = 470;
+const HEIGHT = 494;
 const PANEL = { top: 56, height: 300, width: 370 };
 const LEFTS = [76, 556];
 
@@ -77,7 +77,7 @@ function drawLine(side: Side, panel: Panel, cells: readonly Cell[], x: Scale, y:
     return value === null ? [] : [[along(cell.steps, x, panel.left), up(value, y)] as const];
   });
   if (points.length === 0) return "";
-  const dashes = side.official ? ' stroke-dasharray="6 4"' : "";
+  const dashes = side.kind === "official" ? ' stroke-dasharray="6 4"' : "";
   const dots = points.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3.5" fill="${side.colour}"/>`);
   return `<polyline points="${points.map((point) => point.join(",")).join(" ")}" fill="none" stroke="${side.colour}" stroke-width="2.5"${dashes}/>
 ${dots.join("")}`;
@@ -85,8 +85,8 @@ ${dots.join("")}`;
 
 function drawKey(side: Side, i: number): string {
   const left = (LEFTS[0] as number) + (i % 4) * 215;
-  const top = HEIGHT - 40 + Math.floor(i / 4) * 24;
-  const dashes = side.official ? ' stroke-dasharray="6 4"' : "";
+  const top = HEIGHT - 64 + Math.floor(i / 4) * 24;
+  const dashes = side.kind === "official" ? ' stroke-dasharray="6 4"' : "";
   return `<line x1="${left}" x2="${left + 26}" y1="${top - 4}" y2="${top - 4}" stroke="${side.colour}" stroke-width="2.5"${dashes}/>
 <text x="${left + 34}" y="${top}">${side.label}</text>`;
 }

@@ -36,7 +36,7 @@ export async function measureAll(
       floor.sqlite.push(...more.sqlite);
       floor.postgres.push(...more.postgres);
       for (const side of inTurn(round)) {
-        if ((ours && side.official) || !takesPart(side, steps) || isTooLong(side, steps, round)) continue;
+        if ((ours && side.kind === "official") || !takesPart(side, steps) || isTooLong(side, steps, round)) continue;
         const sample = await measure(side, steps, serverUrl);
         samples.push(sample);
         log(`round ${round + 1}/${rounds}, ${steps} steps, ${side.label}: ${sample.last_ms.toFixed(2)} ms per step`);
@@ -54,17 +54,19 @@ function inTurn(round: number): Side[] {
 
 /** Minutes and gigabytes for what differs by orders of magnitude: once is enough. */
 function isTooLong(side: Side, steps: number, round: number): boolean {
-  return side.official && steps > 200 && round > 0;
+  return side.kind === "official" && steps > 200 && round > 0;
 }
 
 async function measure(side: Side, steps: number, serverUrl: string): Promise<Sample> {
   const [room, warmUp] = [await makeRoom(side.engine, serverUrl), await makeRoom(side.engine, serverUrl)];
-  const { name, official, engine } = side;
+  const { name, kind, engine } = side;
+  const official = kind === "official";
   try {
-    const empty = engine === "postgres" ? await emptySize(side, serverUrl) : 0;
+    const empty = engine === "postgres" && kind !== "floor" ? await emptySize(side, serverUrl) : 0;
     const input: RunInput = { side: name, steps, place: room.place, warmUp: warmUp.place };
     const run = await runChild<RunResult>("run-thread.ts", input, official);
-    if (room.place === undefined) return { ...run, side: name, steps, disk_bytes: null, first_read_ms: null };
+    if (room.place === undefined || kind === "floor")
+      return { ...run, side: name, steps, disk_bytes: null, first_read_ms: null };
     const disk_bytes = (await room.size()) - empty;
     const again: ReadInput = { side: name, steps, place: room.place };
     const read = await runChild<ReadResult>("read-thread.ts", again, official);
@@ -82,7 +84,7 @@ async function emptySize(side: Side, serverUrl: string): Promise<number> {
   const known = emptySizes.get(side.name);
   if (known !== undefined) return known;
   const room = await makeRoom(side.engine, serverUrl);
-  await runChild("open-place.ts", { side: side.name, place: room.place }, side.official);
+  await runChild("open-place.ts", { side: side.name, place: room.place }, side.kind === "official");
   const size = await room.size();
   await room.remove();
   emptySizes.set(side.name, size);

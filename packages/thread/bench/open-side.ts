@@ -1,4 +1,5 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { openLeast } from "./least-saver.ts";
 import { NullSaver } from "./null-saver.ts";
 import { openOfficial } from "./open-official.ts";
 import type { Side } from "./sides.ts";
@@ -18,7 +19,8 @@ export async function openSide(side: Side, place: Place): Promise<OpenSide> {
     const saver = side.name === "null" ? new NullSaver() : undefined;
     return { saver, durableCommits: () => 0, close: async () => undefined };
   }
-  return side.official ? openOfficial(side, place) : openOurs(side, place);
+  if (side.kind === "floor") return openLeast(side, place);
+  return side.kind === "official" ? openOfficial(side, place) : openOurs(side, place);
 }
 
 async function openOurs({ engine }: Side, place: Place): Promise<OpenSide> {

@@ -46,15 +46,15 @@ export function cellTable(cells: readonly Cell[]): Table {
 
 export function verdictTable(verdicts: readonly Verdict[]): Table {
   return {
-    head: ["target", "side", "steps", "asked", "measured", "reached", "no checkpointer"],
-    rows: verdicts.map(({ target, side, steps, value, limit, unit, reached, without }) => [
+    head: ["target", "side", "steps", "asked", "measured", "reached", "no checkpointer", "one row"],
+    rows: verdicts.map(({ target, side, steps, value, limit, unit, reached, without, least }) => [
       target,
       sideNamed(side).label,
       String(steps),
       `≤ ${limit} ${unit}`.trim(),
       `${number(value)} ${unit}`.trim(),
       reached === null ? "unclear" : reached ? "yes" : "NO",
-      without === null ? "–" : `${number(without)} ${unit}`,
+      ...[without, least].map((other) => (other === null ? "–" : `${number(other)} ${unit}`)),
     ]),
   };
 }

@@ -13,6 +13,8 @@ export interface Verdict {
   reached: boolean | null;
   /** The same figure for no checkpointer at all, where there is one. */
   without: number | null;
+  /** The same figure for one row a superstep on the same engine. */
+  least: number | null;
 }
 
 const MB = 1_000_000;
@@ -29,14 +31,19 @@ interface Target {
   value(cell: Cell): number | null | undefined;
   /** The same for no checkpointer, when that says how much of it is ours. */
   without?(cell: Cell): number | null | undefined;
+  /** Of one row a superstep. */
+  least?: true;
 }
 
 export function judge(summary: Summary): Verdict[] {
-  return sides.flatMap(({ name, official, engine }) => {
-    if (official || !(engine === "sqlite" || engine === "postgres")) return [];
+  return sides.flatMap(({ name, kind, engine }) => {
+    if (kind !== "ours" || !(engine === "sqlite" || engine === "postgres")) return [];
     const cells = summary.cells.filter((cell) => cell.side === name);
     const targets = targetsOf(summary, TIMES_NONE[engine]);
-    return targets.flatMap((target) => cells.flatMap((cell) => verdictOf(target, cell, isBusy(summary))));
+    const leastAt = (steps: number) => cellAt(summary, `least-${engine}`, steps);
+    return targets.flatMap((target) =>
+      cells.flatMap((cell) => verdictOf(target, { cell, least: leastAt(cell.steps) }, isBusy(summary))),
+    );
   });
 }
 
@@ -45,14 +52,20 @@ export function isBusy({ machine }: Summary): boolean {
   return machine.load > machine.cores + 1;
 }
 
-function verdictOf(asked: Target, cell: Cell, busy: boolean): Verdict[] {
+interface Measured {
+  cell: Cell;
+  least: Cell | undefined;
+}
+
+function verdictOf(asked: Target, { cell, least }: Measured, busy: boolean): Verdict[] {
   const { target, limit, unit, at } = asked;
   if (at !== undefined && at !== cell.steps) return [];
   const value = asked.value(cell);
   const without = asked.without?.(cell) ?? null;
   if (value === null || value === undefined) return [];
   const reached = asked.isTime && busy ? null : value <= limit;
-  return [{ target, side: cell.side, steps: cell.steps, value, limit, unit, reached, without }];
+  const ofLeast = (asked.least && least && asked.value(least)) ?? null;
+  return [{ target, side: cell.side, steps: cell.steps, value, limit, unit, reached, without, least: ofLeast }];
 }
 
 function targetsOf(summary: Summary, timesNone: number): Target[] {
@@ -82,6 +95,7 @@ function targetsOf(summary: Summary, timesNone: number): Target[] {
       limit: timesNone,
       unit: "×",
       isTime: true,
+      least: true,
       value: (cell) => ratio(cell.last_ms, cellAt(summary, "none", cell.steps)?.last_ms),
     },
     {
@@ -89,6 +103,7 @@ function targetsOf(summary: Summary, timesNone: number): Target[] {
       limit: timesNone,
       unit: "×",
       isTime: true,
+      least: true,
       value: (cell) => ratio(cell.net_ms, cellAt(summary, "none", cell.steps)?.last_ms),
     },
     { target: "whole state read", limit: 30, unit: "ms", isTime: true, at: 800, value: (cell) => cell.read_ms },
