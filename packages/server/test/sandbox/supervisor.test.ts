@@ -7,6 +7,7 @@ import { createSandboxes } from "../../src/sandbox/create-sandboxes.ts";
 import { findProcess } from "../../src/sandbox/process/process-table.ts";
 import { runProcess } from "../../src/sandbox/process/run-process.ts";
 import type { Sandbox, Sandboxes } from "../../src/sandbox/sandbox.ts";
+import { folderOf } from "../../src/sandbox/supervisor/command-folder.ts";
 import { until } from "./wait-for.ts";
 
 describe("the supervisor of commands", () => {
@@ -31,6 +32,24 @@ describe("the supervisor of commands", () => {
 
   const supervisorOf = (about: string) => JSON.parse(readFileSync(about, "utf8")).supervisor.pid as number;
   const notes = () => globSync(join(state, "*", "*", "about.json"));
+
+  test.runIf(process.platform === "linux")(
+    "takes over what a server left that was killed before its note",
+    async () => {
+      const left = folderOf(state, "session", "call");
+      const claim = `(await import(process.argv[1])).folderOf(${JSON.stringify(state)}, "session", "call").claim()`;
+      const options = ["--conditions=cognition-source", "--input-type=module", "-e", `process.exit(${claim} ? 0 : 9)`];
+      const file = join(import.meta.dirname, "../../src/sandbox/supervisor/command-folder.ts");
+      execFileSync(process.execPath, [...options, file], { stdio: "ignore" });
+      expect([left.isThere(), left.note()]).toEqual([true, undefined]);
+      expect(await sandbox.execute("echo word", { id: "call" })).toMatchObject({ output: "word\n", exit_code: 0 });
+      // One whose claimant lives is not.
+      const held = folderOf(state, "session", "held");
+      expect([held.claim(), held.claim()]).toEqual([true, false]);
+      await expect(sandbox.execute("echo word", { id: "held" })).rejects.toMatchObject({ code: "already_exists" });
+      expect(readdirSync(join(held.path, "..")).filter((name) => name.includes("."))).toEqual([]);
+    },
+  );
 
   test.runIf(process.platform === "linux")("holds no file of a command that has ended", async () => {
     await sandbox.execute("true", { id: "first" });

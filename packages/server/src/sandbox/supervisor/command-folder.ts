@@ -1,4 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { hasCode } from "../../file/error-text.ts";
 import { digestOf } from "../digest.ts";
@@ -35,13 +37,24 @@ export type CommandOutcome =
     }
   | { readonly error: string; readonly code: string };
 
-const FILES = { note: "about.json", process: "process.json", output: "output", outcome: "end.json" } as const;
+/** Who made the folder, and has not written its note yet. */
+interface Claimant extends ProcessIdentity {
+  readonly host: string;
+}
+
+const FILES = {
+  claimant: "claimant.json",
+  note: "about.json",
+  process: "process.json",
+  output: "output",
+  outcome: "end.json",
+} as const;
 
 /** What a command leaves on the disk: written by its supervisor, read by whichever server follows it. */
 export interface CommandFolder {
   readonly path: string;
   readonly output: string;
-  /** False if it is there already: of all who ask, one gets it. */
+  /** False if it is there already: of all who ask, one gets it. What a claimant left who died before its note nobody has. */
   claim(): boolean;
   isThere(): boolean;
   writeNote(note: CommandNote): void;
@@ -98,15 +111,37 @@ function canSignal(pid: number): boolean {
   }
 }
 
+/** The folder comes with its claimant's name in it: who is killed in between leaves nothing that stands in another's way. */
 function claim(path: string): boolean {
-  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  const own = `${path}.${randomUUID()}`;
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const claimant: Claimant = { ...identityOf(process.pid), host: hostname() };
+  writeFileSync(join(own, FILES.claimant), `${JSON.stringify(claimant)}\n`);
+  if (take(own, path)) return true;
+  if (isLeft(path)) {
+    // Only whoever has the lease of the call's run asks for it, so nobody else takes it over meanwhile.
+    rmSync(path, { recursive: true, force: true });
+    if (take(own, path)) return true;
+  }
+  rmSync(own, { recursive: true, force: true });
+  return false;
+}
+
+/** In one step: a folder with something in it is never replaced. */
+function take(own: string, path: string): boolean {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    renameSync(own, path);
     return true;
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST", "ENOTEMPTY")) throw error;
     return false;
   }
+}
+
+function isLeft(path: string): boolean {
+  if (read(join(path, FILES.note))) return false;
+  const claimant = read<Claimant>(join(path, FILES.claimant));
+  return !claimant || (claimant.host === hostname() && !isAlive(claimant));
 }
 
 /** Undefined too while it is being written: each file is one line, whole when it ends with a newline. */
