@@ -1,6 +1,7 @@
 import {
   AppError,
   type CreateSession,
+  isAppError,
   type Scope,
   type Session,
   type UpdateSession,
@@ -78,11 +79,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     return (await sandboxes.open(session.id, await makeFolder(storage, root, session))).files;
   }
 
-  async function isAtWorkHere({ id, active_run_id }: Session): Promise<boolean> {
-    if (active_run_id === null) return false;
-    if (options.engine.active.includes(active_run_id)) return true;
-    if ((await storage.getRun(active_run_id)).status === "running") throw workedOnElsewhere(id, active_run_id);
-    return false; // it waits: for its turn, or for a human
+  /** A run has begun while its files were being changed. On this node it takes in what its folder holds; and so it may have done already. */
+  async function leaveToRun(session_id: string, scope: Scope | undefined, error: unknown): Promise<void> {
+    if (!isAppError(error, "session_busy")) throw error;
+    const session = await find(session_id, scope);
+    if (!(await isAtWorkHere(options, session))) await options.workspaces.change(session, async () => {});
   }
 
   type FindFolder = (given: string | undefined) => Promise<string | null>;
@@ -143,10 +144,20 @@ export function createSessions(options: SessionsOptions): Sessions {
       const session = await find(session_id, scope);
       const files = await filesOf(session);
       // A run on this node takes in what is done to its folder. One that is not its own is everybody's, whoever works in it.
-      if (ownsFolder(session) && (await isAtWorkHere(session))) await work(files);
-      else await options.workspaces.change(session, () => work(files));
+      if (ownsFolder(session) && (await isAtWorkHere(options, session))) await work(files);
+      else {
+        const changed = options.workspaces.change(session, () => work(files));
+        await changed.catch((error) => leaveToRun(session_id, scope, error));
+      }
     },
   };
+}
+
+async function isAtWorkHere({ engine, storage }: SessionsOptions, { id, active_run_id }: Session): Promise<boolean> {
+  if (active_run_id === null) return false;
+  if (engine.active.includes(active_run_id)) return true;
+  if ((await storage.getRun(active_run_id)).status === "running") throw workedOnElsewhere(id, active_run_id);
+  return false; // it waits: for its turn, or for a human
 }
 
 function workedOnElsewhere(session_id: string, run_id: string): AppError {
