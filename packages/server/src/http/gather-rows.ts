@@ -25,6 +25,15 @@ export async function gatherRows<T>(
   return found;
 }
 
+/** Of rows that are all there already: the answer is refused before it is put together. */
+export function requireAnswerable(rows: readonly unknown[]): void {
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    if (bytes > MAX_ANSWER_BYTES) throw tooLarge();
+  }
+}
+
 export function tooLarge(cause?: unknown): AppError {
   const message = "The answer is larger than one may be. Ask for less of it at a time, with a lower limit.";
   return new AppError("limit_exceeded", message, {

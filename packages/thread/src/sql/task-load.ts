@@ -2,6 +2,7 @@ import { AppError, type Scope } from "@cognition/contract";
 import type { Selectable } from "kysely";
 import type { OpenTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
+import { requireSize, selectSize } from "./conversation-size.ts";
 import type { Database } from "./database.ts";
 import { fixedQuery } from "./fixed-query.ts";
 import { storedJson } from "./json-text.ts";
@@ -16,13 +17,16 @@ interface Which {
   task_id: string;
   user_id?: string;
   scope?: Scope;
+  max_bytes?: number;
 }
 
 type TaskRow = Selectable<Tables["task_workspaces"]> & { last_updated: string };
 
 /** One snapshot, so that the messages are those of the moment in which the task was open. */
-export async function loadTask({ q, readAll }: Database, which: Which): Promise<StoredTask> {
+export async function loadTask(db: Database, which: Which): Promise<StoredTask> {
+  const { q, readAll } = db;
   const scope = scopeText(which.scope);
+  if (which.max_bytes !== undefined) await requireReadable(db, which, which.max_bytes);
   let task = q
     .selectFrom("task_workspaces as t")
     .innerJoin("sessions as s", "s.id", "t.conversation_id")
@@ -60,6 +64,17 @@ export async function loadTask({ q, readAll }: Database, which: Which): Promise<
     workspace: { ...newWorkspace(""), ...storedJson(row.workspace_data, `The workspace of task ${task_id}`) },
     messages: ((messages?.rows ?? []) as unknown as MessageRow[]).map(toMessage),
   };
+}
+
+/** That there is no such task is for the read itself to say. */
+async function requireReadable({ q, read, readAll, dialect }: Database, which: Which, max_bytes: number) {
+  const own = scopeTextOf(which.scope);
+  const query = q.selectFrom("task_workspaces").select("conversation_id").where("task_id", "=", which.task_id);
+  const ofScope = query.where("scope", "=", scopeText(which.scope));
+  const [task] = await read(which.user_id === undefined ? ofScope : ofScope.where("user_id", "=", which.user_id), own);
+  if (!task) return;
+  const [measured] = await readAll([selectSize(dialect, task.conversation_id)], own);
+  requireSize(task.conversation_id, measured, max_bytes);
 }
 
 const NEWEST = ["task_id", "user_id", "query", "scope", "workspace_data"] as const;

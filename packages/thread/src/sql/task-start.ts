@@ -2,12 +2,13 @@ import { AppError, Id, parseInput, Scope, StartTask } from "@cognition/contract"
 import type { NewTask, StoredTask } from "../task/task-store.ts";
 import { newWorkspace } from "../task/workspace-data.ts";
 import type { SqlContext } from "./context.ts";
+import { requireSize, selectSize } from "./conversation-size.ts";
 import { toMessage } from "./message-row.ts";
 import { ensureProfile, profileNotFound, selectProfile, toStoredProfile } from "./profile-store.ts";
 import { scopeText } from "./scope.ts";
 import { createSession } from "./session-create.ts";
 import { parseNewSession } from "./session-input.ts";
-import { changes, first, rows, type Tx } from "./statement.ts";
+import { all, changes, first, rows, type Tx } from "./statement.ts";
 import { conversationNotFound, writeConversation } from "./write-conversation.ts";
 
 const NewTaskInput = StartTask.omit({ idempotency_key: true }).extend({
@@ -17,11 +18,11 @@ const NewTaskInput = StartTask.omit({ idempotency_key: true }).extend({
 
 type Input = ReturnType<typeof parseTask>;
 
-export async function startTask(ctx: SqlContext, task: NewTask): Promise<StoredTask> {
+export async function startTask(ctx: SqlContext, { max_bytes, ...task }: NewTask): Promise<StoredTask> {
   const input = parseTask(ctx, task);
   const { conversation_id } = input;
   if (conversation_id !== undefined) {
-    return writeConversation(ctx.db, conversation_id, () => startOn(ctx, input, conversation_id));
+    return writeConversation(ctx.db, conversation_id, () => startOn(ctx, input, conversation_id, max_bytes));
   }
   return ctx.db.transaction(function* () {
     const session = yield* createSession(ctx, parseNewSession({ scopes: input.scope }));
@@ -35,11 +36,18 @@ function parseTask({ newId }: SqlContext, task: NewTask) {
   return { ...input, task_id };
 }
 
-function* startOn(ctx: SqlContext, input: Input, conversation_id: string): Tx<StoredTask> {
+function* startOn(
+  ctx: SqlContext,
+  input: Input,
+  conversation_id: string,
+  max_bytes = Number.POSITIVE_INFINITY,
+): Tx<StoredTask> {
   const { db, now } = ctx;
   const { task_id, user_id, query } = input;
   const scope = scopeText(input.scope);
   const last_updated = yield* takeConversation(ctx, { scope, user_id, conversation_id });
+  const [measured] = yield* all([selectSize(db.dialect, conversation_id)]);
+  requireSize(conversation_id, measured, max_bytes);
   yield* ensureProfile(ctx, scope, user_id);
   const profile = yield* first(selectProfile(db, scope, user_id));
   if (!profile) throw profileNotFound(user_id);

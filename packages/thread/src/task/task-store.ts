@@ -10,6 +10,8 @@ export interface NewTask {
   /** A session of the scope that is this user's or nobody's yet; without it a new one is made. */
   conversation_id?: string;
   scope?: Scope;
+  /** As in `loadTask`; nothing is made then. */
+  max_bytes?: number;
 }
 
 export interface TaskRef {
@@ -66,8 +68,11 @@ export interface TaskStore {
    * that does not exist, of another scope or another user's, and has then made nothing.
    */
   startTask(task: NewTask): Promise<StoredTask>;
-  /** Rejects with `profile_not_found`, then with `task_not_found`; without `user_id` whoever of the scope it belongs to. */
-  loadTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<StoredTask>;
+  /**
+   * Rejects with `profile_not_found`, then with `task_not_found`; without `user_id` whoever of the scope it belongs to. A
+   * conversation that takes more than `max_bytes` is not read: `limit_exceeded`.
+   */
+  loadTask(task: { task_id: string; user_id?: string; scope?: Scope; max_bytes?: number }): Promise<StoredTask>;
   /**
    * All of the changes, in their order, in one commit, or none. Messages are appended, one row each; what others
    * appended stays. Rejects with `task_completed` once the workspace is gone, which it never brings back.

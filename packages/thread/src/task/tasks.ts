@@ -34,9 +34,14 @@ export interface Tasks extends OnState<typeof profileChanges>, OnState<typeof wo
    * A task with a fresh workspace, on a new conversation or on one of the user's, whose history is then in
    * `execution.messages`. Stored, profile included, when it resolves.
    */
-  startTask(task: Omit<StartTaskInput, "idempotency_key"> & { task_id?: string; scope?: Scope }): Promise<State>;
-  /** The same conversation, workspace and query as before, and a fresh execution. */
-  continueTask(task: { task_id: string; user_id?: string; scope?: Scope }): Promise<State>;
+  startTask(
+    task: Omit<StartTaskInput, "idempotency_key"> & { task_id?: string; scope?: Scope; max_bytes?: number },
+  ): Promise<State>;
+  /**
+   * The same conversation, workspace and query as before, and a fresh execution. With `max_bytes`, here and at the start, a
+   * conversation that takes more is refused with `limit_exceeded`, before it is read.
+   */
+  continueTask(task: { task_id: string; user_id?: string; scope?: Scope; max_bytes?: number }): Promise<State>;
   /** Stores what is left and deletes the workspace in one commit. Later changes reject with `task_completed`. */
   completeTask(state: State): Promise<CompletedTask>;
   /** When it was completed, whoever did; null for a task that is open or unknown. */
@@ -95,7 +100,7 @@ export function createTasks(storage: Pick<Storage, "tasks" | "profiles">): Tasks
   return {
     ...mapMethods(profileChanges, (make) => onState((...args: never[]) => ({ profile: make(...args) }))),
     ...mapMethods(workspaceChanges, (make) => onState((...args: never[]) => ({ workspace: make(...args) }))),
-    startTask: async ({ task_id, scope, ...task }) => {
+    startTask: async ({ task_id, scope, max_bytes, ...task }) => {
       const { query, user_id, conversation_id } = parseInput(StartTask, task, "task");
       return open(
         await storage.tasks.startTask({
@@ -103,6 +108,7 @@ export function createTasks(storage: Pick<Storage, "tasks" | "profiles">): Tasks
           ...(task_id !== undefined && { task_id }),
           ...(conversation_id !== undefined && { conversation_id }),
           ...(scope !== undefined && { scope }),
+          ...(max_bytes !== undefined && { max_bytes }),
         }),
       );
     },

@@ -1,8 +1,8 @@
-import { AppError, type ListMessages, type Message, type MessagePage } from "@cognition/contract";
+import { AppError, isAppError, type ListMessages, type Message, type MessagePage } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import { type SendOptions, sendMessage } from "../../session/send-message.ts";
 import type { Sessions } from "../../session/sessions.ts";
-import { gatherRows } from "../gather-rows.ts";
+import { gatherRows, requireAnswerable } from "../gather-rows.ts";
 import type { Handlers } from "../handler.ts";
 import { requestHash } from "../idempotency.ts";
 import { type RunReplyOptions, replyWithRun } from "../run-reply.ts";
@@ -40,13 +40,16 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
       if (checkpoint_id !== undefined) return pageOf(await storage.timeline.messagesAt(id, checkpoint_id), query);
       const filter = { order, ...(role && { role }), ...(scope && { scope }), ...(past !== undefined && { past }) };
       let total = 0;
-      const found = await gatherRows<Message>(limit + 1, async (count, before) => {
-        const last = before.at(-1);
-        const place = last ? { past: last.id } : { offset };
-        const page = await storage.getMessagesBySession(id, { limit: count, ...filter, ...place });
-        total = page.total;
-        return page.messages;
-      });
+      const found = await fromItsBeginning((begun) =>
+        gatherRows<Message>(limit + 1, async (count, before) => {
+          const last = before.at(-1);
+          if (last) begun();
+          const place = last ? { past: last.id } : { offset };
+          const page = await storage.getMessagesBySession(id, { limit: count, ...filter, ...place });
+          total = page.total;
+          return page.messages;
+        }),
+      );
       const { page: messages, info } = cursorPage(query, found, total);
       return { messages, ...info };
     },
@@ -58,6 +61,20 @@ export function messageRoutes(options: MessageRoutes): Pick<Handlers, Names> {
     },
     rebuildMessages: async ({ params, scope }) => storage.rebuildMessages((await sessions.get(params.id, scope)).id),
   };
+}
+
+/** Once more, if a rewind has taken away what the next portion was to come after: that message was none of the caller's. */
+async function fromItsBeginning<T>(read: (begun: () => void) => Promise<T>): Promise<T> {
+  for (;;) {
+    let hasBegun = false;
+    try {
+      return await read(() => {
+        hasBegun = true;
+      });
+    } catch (error) {
+      if (!hasBegun || !isAppError(error, "message_not_found")) throw error;
+    }
+  }
 }
 
 async function beforeRun(storage: Storage, session_id: string, run_id: string): Promise<number> {
@@ -75,5 +92,6 @@ function pageOf(all: readonly Message[], query: ListMessages): MessagePage {
     throw new AppError("message_not_found", `Message ${cursor} is not on that branch; read from its first page again`);
   }
   const { page: messages, info } = cursorPage(query, ordered.slice(begin, begin + limit + 1), wanted.length);
+  requireAnswerable(messages);
   return { messages, ...info };
 }

@@ -1,4 +1,4 @@
-import { AppError, isAppError, type Scope, type Task } from "@cognition/contract";
+import { AppError, isAppError, MAX_ANSWER_BYTES, type Scope, type Task } from "@cognition/contract";
 import type { State, Tasks } from "@cognition/thread";
 import { makeOnce } from "../../session/make-once.ts";
 import type { Handlers } from "../handler.ts";
@@ -6,15 +6,22 @@ import { requireOwnUser } from "../own-user.ts";
 
 type Names = "startTask" | "getTask" | "continueTask" | "addTaskMessage" | "updateTaskWorkspace" | "completeTask";
 
+/** A task's answer holds its conversation twice. */
+const MAX_CONVERSATION_BYTES = MAX_ANSWER_BYTES / 2;
+
 export interface TaskRoutes {
   readonly tasks: Tasks;
 }
 
 export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
   /** Each request takes the task as it is stored; several at once add up, as the store promises. */
-  async function open(task_id: string, scope: Scope | undefined, user_id?: string): Promise<State> {
+  async function open(
+    task_id: string,
+    scope: Scope | undefined,
+    { user_id, max_bytes = MAX_CONVERSATION_BYTES }: { user_id?: string | undefined; max_bytes?: number } = {},
+  ): Promise<State> {
     try {
-      return await tasks.continueTask(which(task_id, scope, user_id));
+      return await tasks.continueTask({ ...which(task_id, scope, user_id), max_bytes });
     } catch (error) {
       // Whoever has no profile has no task either, and a request that names only a task asks for that.
       if (user_id === undefined && isAppError(error, "profile_not_found")) throw taskNotFound(task_id, error);
@@ -41,6 +48,7 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
         ...(key_id !== undefined && { task_id: key_id }),
         ...(conversation_id && { conversation_id }),
         ...(scope && { scope }),
+        max_bytes: MAX_CONVERSATION_BYTES,
       };
       return toTask(
         await makeOnce(
@@ -49,14 +57,14 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
             if (key_id !== undefined) await refuseCompleted(key_id, scope, user_id);
             return tasks.startTask(task);
           },
-          (id) => open(id, scope, user_id),
+          (id) => open(id, scope, { user_id }),
         ),
       );
     },
     getTask: async ({ params, scope }) => toTask(await open(params.id, scope)),
     continueTask: async ({ params, body, scope }) => {
       if (body.user_id !== undefined) requireOwnUser(scope, body.user_id);
-      return toTask(await open(params.id, scope, body.user_id));
+      return toTask(await open(params.id, scope, { user_id: body.user_id }));
     },
     addTaskMessage: async ({ params, body, scope, key_id }) => {
       const state = await open(params.id, scope);
@@ -71,7 +79,8 @@ export function taskRoutes({ tasks }: TaskRoutes): Pick<Handlers, Names> {
     },
     completeTask: async ({ params, scope }) => {
       try {
-        return await tasks.completeTask(await open(params.id, scope));
+        // Its answer holds no messages.
+        return await tasks.completeTask(await open(params.id, scope, { max_bytes: Number.POSITIVE_INFINITY }));
       } catch (error) {
         if (!isAppError(error, "task_not_found")) throw error;
         // The answer to an earlier call may have been lost: this one is told what that one was.
