@@ -5,6 +5,7 @@ import { put } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
 import { createEventLog } from "../src/sql/event-log.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
+import { createTimelineStore } from "../src/sql/timeline-store.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 
 const MESSAGES = 6_000;
@@ -111,17 +112,21 @@ describe.each(savers)("the deletion of a long session on $name", ({ run }) => {
   });
 });
 
+/** Tells how many rows each statement that is read by itself gives. */
+function tellRows(read: number[]) {
+  return (db: Database): Database => ({
+    ...db,
+    readAll: async (...asked) => {
+      const results = await db.readAll(...asked);
+      read.push(...results.map(({ rows }) => rows.length));
+      return results;
+    },
+  });
+}
+
 describe.each(savers)("a long conversation on $name", ({ run }) => {
   it("is read in portions, with turns for others in between", () => {
     const read: number[] = [];
-    const counted = (db: Database): Database => ({
-      ...db,
-      readAll: async (...asked) => {
-        const results = await db.readAll(...asked);
-        read.push(...results.map(({ rows }) => rows.length));
-        return results;
-      },
-    });
     return run(async ({ saver, another }) => {
       const messages = conversation(MESSAGES);
       const { config } = await put(saver, "t", { messages });
@@ -133,6 +138,23 @@ describe.each(savers)("a long conversation on $name", ({ run }) => {
       expect(tuple?.checkpoint.channel_values["messages"]).toEqual(messages);
       expect(Math.max(...read)).toBe(PORTION);
       expect(turns).toBeGreaterThan(3);
-    }, counted);
+    }, tellRows(read));
+  });
+
+  it("of another branch, as its session's messages, likewise", () => {
+    const read: number[] = [];
+    return run(async ({ ctx, saver }) => {
+      const { id, thread_id } = await createSessionStore(ctx).createSession({});
+      const { checkpoint } = await put(saver, thread_id, { messages: conversation(MESSAGES) });
+      let found: { id: string; parent_id: string | null }[] = [];
+      read.length = 0;
+      const turns = await turnsDuring(async () => {
+        found = await createTimelineStore(ctx).messagesAt(id, checkpoint.id);
+      });
+      expect(found.map((message) => message.id)).toEqual(conversation(MESSAGES).map((message) => message.id));
+      expect(found.at(-1)).toMatchObject({ parent_id: `${MESSAGES - 2}`, content: `says ${MESSAGES - 1}` });
+      expect(Math.max(...read)).toBe(PORTION);
+      expect(turns).toBeGreaterThan(3);
+    }, tellRows(read));
   });
 });

@@ -1,7 +1,7 @@
 import { AppError } from "@cognition/contract";
 import type { Database } from "../sql/database.ts";
 import { placeholders } from "../sql/dialect.ts";
-import { giveWayAfter } from "../sql/next-turn.ts";
+import { giveWayAfter, LONGEST_TURN_MS } from "../sql/next-turn.ts";
 import type { Statement, Tx } from "../sql/statement.ts";
 import { decodeValue } from "./decode.ts";
 import { RECORD, TAG } from "./encode.ts";
@@ -40,23 +40,19 @@ export class PieceDecoder {
   }
 
   /**
-   * Fetches all that the values name, and what that names in turn. Messages are decoded as they come, with turns for others
-   * in between: those of a long conversation at once would be a second of everybody's time.
+   * Fetches all that the values name, and what that names in turn, in portions, with turns for others in between: a long
+   * conversation at once would be a second of everybody's time.
    */
   async fetch(values: readonly JsonValue[]): Promise<void> {
-    const steps = this.#fetching(values, (id) => this.#piece(id));
+    const steps = this.fetching(values);
     for (let step = steps.next(); !step.done; ) {
       await giveWayAfter(LONGEST_TURN_MS);
       step = steps.next(await this.#db.readAll(step.value));
     }
   }
 
-  /** The same, inside a transaction; nothing is decoded yet. */
-  fetching(values: readonly JsonValue[]): Tx<void> {
-    return this.#fetching(values);
-  }
-
-  *#fetching(values: readonly JsonValue[], onMessage?: (id: number) => void): Tx<void> {
+  /** The same, inside a transaction. Messages are decoded as they come, so that there is little left to do at the end. */
+  *fetching(values: readonly JsonValue[]): Tx<void> {
     let wanted = new Ranges();
     for (const value of values) visitReferences(value, wanted, this.#where);
     while (wanted.size > 0) {
@@ -64,7 +60,7 @@ export class PieceDecoder {
       for (const portion of wanted.portions()) {
         for (const row of yield* this.#read(portion)) {
           const json = this.#keep(row, next);
-          if (json !== undefined && isNamedMessage(json)) onMessage?.(row.id);
+          if (json !== undefined && isNamedMessage(json)) this.#piece(row.id);
         }
       }
       wanted = next.without(this.#json);
@@ -234,8 +230,6 @@ const RANGES_EACH = 16;
 
 /** Pieces that are read at a time. */
 const PORTION = 500;
-/** Timers and requests are heard after that. */
-const LONGEST_TURN_MS = 5;
 
 class Ranges implements ReferenceVisitor {
   readonly #ranges: [number, number][] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Failpoint } from "./database.ts";
 import { isBusy } from "./errors.ts";
-import { nextTurn, turnAge } from "./next-turn.ts";
+import { LONGEST_TURN_MS, nextTurn, turnAge } from "./next-turn.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tx } from "./statement.ts";
 import { WriteGathering } from "./write-gathering.ts";
@@ -9,8 +9,6 @@ import { WriteGathering } from "./write-gathering.ts";
 const RETRY_MS = 5;
 /** So many writers go on in one turn of the event loop: of more, requests would be heard too late. */
 const SIDE_BY_SIDE = 10;
-/** So long one writer may go on within a turn of the event loop: timers and requests are heard after that. */
-const LONGEST_TURN_MS = 5;
 /** The same of reading. A read that waited for its turn would let a request come to its commit a turn later. */
 const LONGEST_READING_MS = 25;
 /** After a job that failed, so many commits take the trouble that each of their jobs can be taken back by itself. */

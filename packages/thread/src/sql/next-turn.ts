@@ -28,6 +28,9 @@ export function turnAge(): number {
   return now - began;
 }
 
+/** So long one piece of work may hold the process: timers and requests are heard after that. */
+export const LONGEST_TURN_MS = 5;
+
 /** Lets others have their turn, where this one has lasted so long already. */
 export async function giveWayAfter(ms: number): Promise<void> {
   if (turnAge() >= ms) await nextTurn();

@@ -12,14 +12,20 @@ import { makeInherited } from "./inherit-messages.ts";
 import { requireTexts } from "./input-checks.ts";
 import { requireKnown } from "./known-names.ts";
 import { advanceLeased, writeLeased } from "./lease-fence.ts";
+import { atMost } from "./limit.ts";
 import { heldIds } from "./message-projection.ts";
-import { keptMetadata, toMessage } from "./message-row.ts";
+import { keptMetadata, type MessageRow, toMessage } from "./message-row.ts";
 import { moveProjection } from "./move-projection.ts";
+import { giveWayAfter, LONGEST_TURN_MS } from "./next-turn.ts";
 import { pageBounds } from "./page-bounds.ts";
 import { rewindSession } from "./rewind-session.ts";
 import { checkFork } from "./session-input.ts";
 import { all, first, type QueryResult, rows, type Tx } from "./statement.ts";
 import { writeThread } from "./write-thread.ts";
+
+/** Rows that are read at a time. */
+const PORTION = 500;
+const ROWS_EACH = atMost(PORTION);
 
 export function createTimelineStore(ctx: SqlContext): TimelineStore {
   const { db } = ctx;
@@ -68,11 +74,12 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
   };
 }
 
-/** The same steps as in a transaction, each on its own. */
+/** The same steps as in a transaction, each on its own, with turns for others in between. */
 async function reading<T>(db: Database, body: () => Tx<T>): Promise<T> {
   const steps = body();
   let step = steps.next();
   while (!step.done) {
+    await giveWayAfter(LONGEST_TURN_MS);
     const answers: readonly QueryResult[] = await db.readAll(step.value);
     step = steps.next(answers);
   }
@@ -90,8 +97,7 @@ function* messagesAt(ctx: SqlContext, session_id: string, checkpoint_id: string)
   const ids = named.size < held.length ? yield* heldIds(ctx, session_id, checkpoint_id) : [];
   const unnamed = ids.filter((id) => !named.has(id));
   const messages = held.map((one) => (isUnnamed(one) ? { ...one, id: unnamed.shift() ?? one.id } : one));
-  const found = yield* rows(db.q.selectFrom("messages").selectAll().where("session_id", "=", session_id));
-  const known = new Map(found.map((row) => [row.id, row]));
+  const known = yield* readRows(db, session_id);
   let parent_id: string | null = null;
   return messages.map(({ id, fields }) => {
     const row = known.get(id);
@@ -102,10 +108,28 @@ function* messagesAt(ctx: SqlContext, session_id: string, checkpoint_id: string)
     };
     const metadata = keptMetadata(row, fields?.metadata ?? "{}");
     const said = { ...(fields ?? { role: "user" }), metadata };
-    const message = toMessage({ ...(base ?? fresh), ...said } as (typeof found)[number]);
+    const message = toMessage({ ...(base ?? fresh), ...said } as MessageRow);
     parent_id = id;
     return message;
   });
+}
+
+/** In portions, by the order of their ids: of a long session nobody waits for all of them. */
+function* readRows({ q }: Database, session_id: string): Tx<Map<string, MessageRow>> {
+  const known = new Map<string, MessageRow>();
+  const portion = q
+    .selectFrom("messages")
+    .selectAll()
+    .where("session_id", "=", session_id)
+    .orderBy("id")
+    .limit(ROWS_EACH);
+  for (let last = ""; ; ) {
+    const found = yield* rows(portion.where("id", ">", last));
+    for (const row of found) known.set(row.id, row);
+    const end = found.at(-1);
+    if (!end || found.length < PORTION) return known;
+    last = end.id;
+  }
 }
 
 function* branch(ctx: SqlContext, thread: number, checkpoint_id: string): Tx<string> {
