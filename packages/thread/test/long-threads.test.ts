@@ -4,7 +4,10 @@ import { describe, expect, it } from "vitest";
 import { put } from "../src/conformance/checkpoint-line.ts";
 import type { Database } from "../src/sql/database.ts";
 import { createEventLog } from "../src/sql/event-log.ts";
+import { createMessageProjection } from "../src/sql/message-projection.ts";
+import { createMessageStore } from "../src/sql/message-store.ts";
 import { createSessionStore } from "../src/sql/session-store.ts";
+import type { QueryResult, Statement } from "../src/sql/statement.ts";
 import { createTimelineStore } from "../src/sql/timeline-store.ts";
 import { type OpenDatabase, savers } from "./checkpoint-database.ts";
 
@@ -51,24 +54,31 @@ async function rowsOf({ db }: OpenDatabase): Promise<number[]> {
   return Promise.all(queries.map(async (query) => Number((await db.read(query))[0]?.n)));
 }
 
+/** Tells of each statement of a transaction, and of what it came to. */
+function inTransactions(tell: (statement: Statement, result: QueryResult) => void) {
+  return (db: Database): Database => ({
+    ...db,
+    transaction: (body, writer) =>
+      db.transaction(function* () {
+        const steps = body();
+        let step = steps.next();
+        while (!step.done) {
+          const results = yield step.value;
+          step.value.forEach((one, i) => {
+            tell(one, results[i] as QueryResult);
+          });
+          step = steps.next(results);
+        }
+        return step.value;
+      }, writer),
+  });
+}
+
 describe.each(savers)("the deletion of a long session on $name", ({ run }) => {
   it("takes portions of all that nobody sees without it, in transactions of their own", () => {
     const deleted: number[] = [];
-    const counted = (db: Database): Database => ({
-      ...db,
-      transaction: (body, writer) =>
-        db.transaction(function* () {
-          const steps = body();
-          let step = steps.next();
-          while (!step.done) {
-            const results = yield step.value;
-            step.value.forEach(({ sql }, i) => {
-              if (/^delete from (events|pieces)/.test(sql)) deleted.push(results[i]?.changes ?? 0);
-            });
-            step = steps.next(results);
-          }
-          return step.value;
-        }, writer),
+    const counted = inTransactions(({ sql }, { changes }) => {
+      if (/^delete from (events|pieces)/.test(sql)) deleted.push(changes);
     });
     return run(async (open) => {
       const { gone, kept } = await longSessions(open);
@@ -156,5 +166,49 @@ describe.each(savers)("a long conversation on $name", ({ run }) => {
       expect(Math.max(...read)).toBe(PORTION);
       expect(turns).toBeGreaterThan(3);
     }, tellRows(read));
+  });
+});
+
+describe.each(savers)("what goes through all messages of a long session, on $name", ({ run }) => {
+  it("has read them before its transaction, which changes many rows at a time", () => {
+    let [statements, pieces] = [0, 0];
+    const counted = inTransactions(({ sql }, { rows }) => {
+      statements++;
+      if (/from pieces/.test(sql)) pieces += rows.length;
+    });
+    return run(async (open) => {
+      const { kept } = await longSessions(open);
+      const fork = await createTimelineStore(open.ctx).forkSession({ session_id: kept.id, files: false });
+      const { listMessagesForSession } = createMessageStore(open.ctx);
+      const original = await listMessagesForSession(kept.id);
+      [statements, pieces] = [0, 0];
+      const copied = await listMessagesForSession(fork.id);
+      const { rebuildMessages } = createMessageProjection(open.ctx);
+      expect(await rebuildMessages(kept.id)).toEqual({ checked: 3_000, repaired: 0, added: 0, removed: 0 });
+      expect(copied).toEqual(original.map((message) => ({ ...message, session_id: fork.id })));
+      expect(pieces).toBe(0);
+      expect(statements).toBeLessThan(100);
+    }, counted);
+  });
+
+  it("takes in what has come between the two", () => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const disturbed = (db: Database): Database => ({
+      ...db,
+      transaction: async (body, writer) => {
+        const first = meanwhile;
+        meanwhile = undefined;
+        await first?.();
+        return db.transaction(body, writer);
+      },
+    });
+    return run(async ({ ctx, saver }) => {
+      const { id, thread_id } = await createSessionStore(ctx).createSession({});
+      const at = await put(saver, thread_id, { messages: conversation(50) });
+      meanwhile = () => put(saver, at, { messages: conversation(60) });
+      const { rebuildMessages } = createMessageProjection(ctx);
+      expect(await rebuildMessages(id)).toEqual({ checked: 60, repaired: 0, added: 0, removed: 0 });
+      expect(await createMessageStore(ctx).listMessagesForSession(id)).toHaveLength(60);
+    }, disturbed);
   });
 });

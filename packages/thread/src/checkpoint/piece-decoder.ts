@@ -53,8 +53,9 @@ export class PieceDecoder {
 
   /** The same, inside a transaction. Messages are decoded as they come, so that there is little left to do at the end. */
   *fetching(values: readonly JsonValue[]): Tx<void> {
-    let wanted = new Ranges();
-    for (const value of values) visitReferences(value, wanted, this.#where);
+    const named = new Ranges();
+    for (const value of values) visitReferences(value, named, this.#where);
+    let wanted = named.without(this.#json);
     while (wanted.size > 0) {
       const next = new Ranges();
       for (const portion of wanted.portions()) {
@@ -247,9 +248,10 @@ class Ranges implements ReferenceVisitor {
   }
 
   without(known: ReadonlyMap<number, unknown>): Ranges {
+    if (known.size === 0) return this;
     const rest = new Ranges();
-    for (const [first, count] of this.#ranges) {
-      if (count > 1 || !known.has(first)) rest.run(first, count);
+    for (const [first, count] of this.merged()) {
+      for (let id = first; id < first + count; id++) if (!known.has(id)) rest.piece(id);
     }
     return rest;
   }

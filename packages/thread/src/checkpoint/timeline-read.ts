@@ -168,6 +168,7 @@ export function* readMessagesAt(
   db: Database,
   session_id: string,
   checkpoint_id: string,
+  ahead?: PieceDecoder,
 ): Tx<{
   lineage: number;
   messages: (Pick<Message, "id" | "role"> & { fields: ReturnType<typeof messageFieldsOf> })[];
@@ -178,7 +179,7 @@ export function* readMessagesAt(
   if (!row) throw new AppError("checkpoint_not_found", `Session ${session_id} has no checkpoint ${checkpoint_id}`);
   const { channels, ts } = parseBody(row.body, `Checkpoint ${checkpoint_id}`);
   const list = channels[MESSAGES]?.[1];
-  const decoder = new PieceDecoder(db, row.lineage, `Session ${session_id}`);
+  const decoder = ahead ?? new PieceDecoder(db, row.lineage, `Session ${session_id}`);
   if (list !== undefined) yield* decoder.fetching([list]);
   const decoded = list === undefined ? [] : decoder.decode(structuredClone(list));
   const messages = (Array.isArray(decoded) ? decoded : []).flatMap((message, index) => {

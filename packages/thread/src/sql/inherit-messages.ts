@@ -1,7 +1,9 @@
+import type { PieceDecoder } from "../checkpoint/piece-decoder.ts";
 import { readMessagesAt } from "../checkpoint/timeline-read.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders, prepared } from "./dialect.ts";
 import { rebuildMessages } from "./message-projection.ts";
+import { readAhead } from "./read-ahead.ts";
 import { all, changes, first, rows, type Tx } from "./statement.ts";
 
 const COLUMNS = `role, content, tool_calls, tool_call_id, token_count, model_used, parent_id, metadata, run_id, checkpoint_id,
@@ -12,7 +14,10 @@ const COLUMNS = `role, content, tool_calls, tool_call_id, token_count, model_use
  * transaction of its own, so that a long line of them keeps nobody waiting.
  */
 export async function makeInherited(ctx: SqlContext, session_id: string): Promise<void> {
-  for (const id of await unreadLine(ctx, session_id)) await ctx.db.transaction(() => inheritMessages(ctx, id));
+  for (const id of await unreadLine(ctx, session_id)) {
+    const decoder = await readAhead(ctx, id);
+    await ctx.db.transaction(() => inheritMessages(ctx, id, decoder));
+  }
 }
 
 /** The fork and those before it that have no rows yet, the oldest first. */
@@ -43,7 +48,7 @@ function unreadForks({ db }: SqlContext, session_id: string) {
  * The rows of a fork, if it has none yet: from its checkpoint, with the times and the usage that the rows of the session
  * it came from know. Whoever is about to read or write messages calls this first.
  */
-export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> {
+export function* inheritMessages(ctx: SqlContext, session_id: string, ahead?: PieceDecoder): Tx<void> {
   const { q } = ctx.db;
   const claim = q.updateTable("sessions").set({ inherits: 0 }).where("id", "=", session_id).where("inherits", "=", 1);
   const row = yield* first(claim.returning(["parent_session_id", "parent_checkpoint_id", "thread_id"]));
@@ -51,10 +56,10 @@ export function* inheritMessages(ctx: SqlContext, session_id: string): Tx<void> 
   const { parent_session_id: parent, parent_checkpoint_id: at } = row;
   if (parent !== null && at !== null) {
     yield* inheritMessages(ctx, parent);
-    const { messages } = yield* readMessagesAt(ctx.db, session_id, at);
+    const { messages } = yield* readMessagesAt(ctx.db, session_id, at, ahead);
     yield* copyMessageRows(ctx, { from: parent, to: session_id, ids: messages.map(({ id }) => id) });
   }
-  yield* rebuildMessages(ctx, session_id);
+  yield* rebuildMessages(ctx, session_id, ahead);
 }
 
 interface CopiedRows {

@@ -13,6 +13,8 @@ import { placeholders } from "./dialect.ts";
 import { inheritMessages } from "./inherit-messages.ts";
 import { storedJson } from "./json-text.ts";
 import { keptMetadata, type MessageRow } from "./message-row.ts";
+import { readAhead } from "./read-ahead.ts";
+import { inPortions, textByRows, valuesTable } from "./row-portions.ts";
 import { all, first, rows, type Statement, statement, type Tx } from "./statement.ts";
 import { UnnamedMessages } from "./unnamed-messages.ts";
 import { writeThread } from "./write-thread.ts";
@@ -36,16 +38,21 @@ interface Step {
 
 export function createMessageProjection(ctx: SqlContext): Pick<MessageStore, "rebuildMessages"> {
   return {
-    rebuildMessages: (session_id) =>
-      writeThread(ctx.db, { session_id }, function* () {
-        yield* inheritMessages(ctx, session_id);
-        return yield* rebuildMessages(ctx, session_id);
-      }),
+    rebuildMessages: async (session_id) => {
+      const decoder = await readAhead(ctx, session_id);
+      return writeThread(ctx.db, { session_id }, function* () {
+        yield* inheritMessages(ctx, session_id, decoder);
+        return yield* rebuildMessages(ctx, session_id, decoder);
+      });
+    },
   };
 }
 
-/** Inside the transaction that holds the thread's row. A thread without checkpoints has nothing to rebuild from. */
-export function* rebuildMessages(ctx: SqlContext, session_id: string): Tx<RebuildReport> {
+/**
+ * Inside the transaction that holds the thread's row, in which what was read ahead need not be read any more. A thread without
+ * checkpoints has nothing to rebuild from.
+ */
+export function* rebuildMessages(ctx: SqlContext, session_id: string, ahead?: PieceDecoder): Tx<RebuildReport> {
   const { q } = ctx.db;
   const thread = yield* first(
     q
@@ -58,7 +65,7 @@ export function* rebuildMessages(ctx: SqlContext, session_id: string): Tx<Rebuil
     q.selectFrom("messages").selectAll().where("session_id", "=", session_id).orderBy("position").orderBy("pk"),
   );
   if (!thread?.head) return { checked: existing.length, repaired: 0, added: 0, removed: 0 };
-  const decoder = new PieceDecoder(ctx.db, thread.lineage ?? thread.pk, `Thread ${thread.thread_id}`);
+  const decoder = ahead ?? new PieceDecoder(ctx.db, thread.lineage ?? thread.pk, `Thread ${thread.thread_id}`);
   const steps = yield* readAncestry(ctx, thread.pk, thread.head);
   const pending = yield* readPending(ctx, thread.pk, thread.head);
   yield* decoder.fetching([...steps.flatMap((step) => step.messages ?? []), ...pending.map(({ value }) => value)]);
@@ -276,6 +283,7 @@ function* makeEqual(ctx: SqlContext, difference: Difference): Tx<RebuildReport> 
   let parent_id: string | null = history.at(-1)?.id ?? null;
   // All at once: of a long conversation, a round trip for each of them would take seconds.
   const writes: Statement[] = [];
+  const moved: Moved[] = [];
   for (const one of wanted) {
     const row = known.get(one.id);
     const position = places.get(one.id) as number;
@@ -284,15 +292,19 @@ function* makeEqual(ctx: SqlContext, difference: Difference): Tx<RebuildReport> 
       writes.push(statement(q.insertInto("messages").values(added)));
       report.added++;
     } else {
-      const repair = change(ctx, row, repairOf(row, one, position, checkpoints));
+      const { position: _, ...right } = repairOf(row, one, position, checkpoints);
+      const repair = change(ctx, row, right);
       writes.push(...repair);
-      report.repaired += repair.length;
+      if (row.position !== position) moved.push([row.pk, position]);
+      if (repair.length > 0 || row.position !== position) report.repaired++;
     }
     parent_id = one.id;
   }
-  for (const row of [...history, ...inputs])
-    writes.push(...change(ctx, row, { position: places.get(row.id) as number }));
-  yield* all(writes);
+  for (const { pk, id, position } of [...history, ...inputs]) {
+    const place = places.get(id) as number;
+    if (position !== place) moved.push([pk, place]);
+  }
+  yield* all([...writes, ...movements(ctx, moved)]);
   const message_count = places.size;
   yield* all([statement(q.updateTable("sessions").set({ message_count }).where("id", "=", session_id))]);
   return report;
@@ -334,6 +346,25 @@ function* sortOut(ctx: SqlContext, difference: Difference): Tx<{ history: Messag
   yield* all(writes);
   return { history, removed };
 }
+
+type Moved = readonly [pk: number, position: number];
+
+/** Many rows in a statement: of a fork's messages all have to get their places. */
+function movements({ db: { dialect } }: SqlContext, moved: readonly Moved[]): Statement[] {
+  return Array.from(inPortions(moved), (portion) => ({
+    sql: MOVE(dialect, portion.length),
+    params: portion.flat(),
+    prepare: true,
+  }));
+}
+
+const MOVE = textByRows(
+  (
+    dialect,
+    rows,
+  ) => `update messages set position = v.column2 from ${valuesTable(dialect, rows, ["bigint", "bigint"])} v
+    where messages.pk = v.column1`,
+);
 
 /** None if the row has it all already. */
 function change({ db }: SqlContext, row: MessageRow, right: Partial<MessageRow>): Statement[] {
