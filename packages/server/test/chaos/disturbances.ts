@@ -4,14 +4,16 @@ import type { PostgresServer } from "../../../../testing/postgres.ts";
 import { shuffle } from "../../../thread/test/crash/random.ts";
 import { readLedger } from "../crash/ledger.ts";
 import type { Fleet, FleetNode } from "./fleet.ts";
+import type { LossyLine } from "./lossy-line.ts";
 
-export const NODE_TROUBLE = ["kill", "drain", "pause"] as const;
+export const NODE_TROUBLE = ["kill", "drain", "pause", "lose answers"] as const;
 export const DATABASE_TROUBLE = ["cut connections", "restart database", "crash database"] as const;
 export type Trouble = (typeof NODE_TROUBLE)[number] | (typeof DATABASE_TROUBLE)[number] | "upgrade";
 
 export interface TroubleOptions {
   fleet: Fleet;
   postgres: Pick<PostgresServer, "url" | "kill" | "restart">;
+  line: LossyLine;
   random: () => number;
   lease_ms: number;
   /** Made again and again, in an order of chance, each as often as the others. */
@@ -29,6 +31,7 @@ export interface TroubleMaker {
 }
 
 const STARTS_WITHIN_MS = 180_000;
+const ANSWERS_LOST = 8;
 
 export function makeTrouble(options: TroubleOptions): TroubleMaker {
   const { random, kinds } = options;
@@ -58,7 +61,7 @@ export function makeTrouble(options: TroubleOptions): TroubleMaker {
 }
 
 async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
-  const { fleet, postgres, random, lease_ms } = options;
+  const { fleet, postgres, line, random, lease_ms } = options;
   const aimed = options.aim_by !== undefined && (await nodeInTool(fleet, options.aim_by));
   const node = aimed || (fleet.nodes[Math.floor(random() * fleet.nodes.length)] as FleetNode);
   switch (kind) {
@@ -75,6 +78,9 @@ async function makeOne(kind: Trouble, options: TroubleOptions): Promise<void> {
       node.pause();
       await delay(lease_ms * (1.5 + random()));
       return node.goOn();
+    case "lose answers":
+      for (let lost = 0; lost < ANSWERS_LOST; lost++) await line.loseAnswer(lease_ms);
+      return;
     case "cut connections":
       return cutConnections(postgres.url);
     case "crash database":

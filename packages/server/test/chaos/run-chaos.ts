@@ -9,8 +9,9 @@ import { randomFrom } from "../../../thread/test/crash/random.ts";
 import { startBalancer } from "./balancer.ts";
 import { checkChaos, type Verdict } from "./check-chaos.ts";
 import { type Crowd, gatherCrowd } from "./crowd.ts";
-import { makeTrouble, revive, type Trouble } from "./disturbances.ts";
-import { createFleet, type Fleet } from "./fleet.ts";
+import { makeTrouble, revive, type Trouble, type TroubleOptions } from "./disturbances.ts";
+import { createFleet } from "./fleet.ts";
+import { startLossyLine } from "./lossy-line.ts";
 import type { Mutant } from "./mutants.ts";
 import { makeNextRelease, NEXT_VERSION } from "./next-release.ts";
 
@@ -50,7 +51,8 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const folder = join(dir.path, "nodes");
   mkdirSync(folder);
   const files = { ledger: join(dir.path, "ledger.jsonl"), commands: join(dir.path, "commands.txt") };
-  const shared = { uri: database.url, ledger: files.ledger, lease_ms, poll_ms: POLL_MS };
+  const line = await startLossyLine(database.url);
+  const shared = { uri: line.url, ledger: files.ledger, lease_ms, poll_ms: POLL_MS };
   const next = options.node_trouble.includes("upgrade") && { next: makeNextRelease(join(dir.path, "next")) };
   // Listens before the nodes' ports are looked for, so that none of them is its own.
   const balancer = await startBalancer(() => fleet.nodes.map(({ port }) => port));
@@ -61,7 +63,10 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     for (const node of fleet.nodes) await node.start();
     storage = await openStorage({ uri: database.url, pool: { min: 0, max: 4 } });
     const crowd = await gatherCrowd({ ...options, url: balancer.url, commands: files.commands });
-    const made = await withTrouble(options, fleet, crowd, options.aimed ? files.ledger : undefined);
+    const made = await withTrouble(options, crowd, {
+      ...{ fleet, postgres, line, lease_ms },
+      aim_by: options.aimed ? files.ledger : undefined,
+    });
     await settle(crowd, storage);
     const verdict = await checkChaos({ storage, customers: crowd.customers, ...files });
     verdict.complaints.push(...crowd.failures, ...fleet.deaths);
@@ -71,6 +76,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     return { ...verdict, figures: { ...figures, ...(next && { "nodes of the next release": upgraded }) } };
   } finally {
     await fleet.dispose();
+    await line.close();
     await balancer.close();
     await storage?.close();
     await database.drop();
@@ -80,12 +86,11 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
 
 async function withTrouble(
   options: ChaosOptions,
-  fleet: Fleet,
   crowd: Crowd,
-  aim_by: string | undefined,
+  part: Omit<TroubleOptions, "random" | "kinds" | "pause_ms">,
 ): Promise<[Trouble, number][]> {
-  const { postgres, seed, lease_ms = LEASE_MS } = options;
-  const part = { fleet, postgres, lease_ms, aim_by };
+  const { seed } = options;
+  const { fleet } = part;
   const makers = [
     { kinds: options.node_trouble, pause_ms: NODE_PAUSE_MS },
     { kinds: options.database_trouble, pause_ms: DATABASE_PAUSE_MS },
