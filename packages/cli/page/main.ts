@@ -125,8 +125,17 @@ addEventListener("keydown", ({ key }) => {
   if (key === "Escape") showMenu(false);
 });
 
-addEventListener("click", ({ target }) => {
-  if (target instanceof Element && target.closest("button")) sayFault("");
+/** Pressed by a key, a button that goes with its question would leave its user at the page's beginning. A finger needs no keyboard. */
+function keepPlace(pressed: Element, detail: number): void {
+  const isLeft = document.activeElement === pressed || document.activeElement === document.body;
+  if (detail === 0 && isLeft && pressed.closest("#approvals, #log, #stop")) text.focus();
+}
+
+addEventListener("click", ({ target, detail }) => {
+  const pressed = target instanceof Element ? target.closest("button") : null;
+  if (!pressed) return;
+  sayFault("");
+  keepPlace(pressed, detail);
 });
 addEventListener("unhandledrejection", ({ reason }) => onError(reason));
 addEventListener("hashchange", () => {

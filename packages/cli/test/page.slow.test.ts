@@ -242,6 +242,8 @@ describe.skipIf(!browser)("the page at /, in a browser", () => {
     await answered();
     expect((await texts(".output")).at(-1)).toContain("approved");
     expect(await texts("fieldset")).toEqual([]);
+    // The button is gone: whoever works by keyboard would be back at the page's beginning.
+    expect(await page.evaluate("document.activeElement.id")).toBe("text");
 
     await send("Run the command: echo first");
     await page.click("fieldset summary");
