@@ -46,6 +46,14 @@ describe("the files of a session", () => {
     expect((await ask(`/sessions/${id}/files/link`, { method: "DELETE" })).status).toBe(204);
   });
 
+  it("have names: what ends like a folder's makes no file", async () => {
+    const { ask, createSession } = await startTestServer();
+    const { id } = await createSession();
+    const answer = ask(`/sessions/${id}/files/docs/`, { method: "PUT", body: "x" });
+    expect(await problemOf(answer)).toMatchObject({ status: 422, detail: expect.stringContaining('"docs/"') });
+    expect((await ask(`/sessions/${id}/files/docs/a.txt`, { method: "PUT", body: "x" })).status).toBe(204);
+  });
+
   it("have limits, and the server's own folder is not theirs", async () => {
     const { ask, createSession } = await startTestServer({ isolation: "shared" });
     const { id } = await createSession();

@@ -7,7 +7,7 @@ import { removeEntry } from "../../file/remove-entry.ts";
 import type { WorkspaceQuota } from "../quota/workspace-quota.ts";
 import type { SandboxFiles } from "../sandbox.ts";
 import { describeEntry, openToRead, readWhole, undefinedIfMissing, writeWhole } from "./file-access.ts";
-import { pathProtected, pathRefused } from "./file-error.ts";
+import { pathProtected, pathRefused, wrongType } from "./file-error.ts";
 import { type Place, type WalkOptions, walkTo } from "./folder-walk.ts";
 import { identify, identityOf, isAtOrBelow, type ProtectedPaths } from "./protected-paths.ts";
 import { replaceText } from "./replace-text.ts";
@@ -44,6 +44,8 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): SandboxFil
   }
 
   const write = async (path: string, content: Uint8Array) => {
+    // Taken for a file's name it would be in the way of whatever is then to be put into the folder.
+    if (path.endsWith("/")) throw wrongType(path, "a file's name: it ends with a slash");
     await quota.reserve(content.length);
     return reach(path, "write", (place) => writeWhole(place, content, path), {
       beforeMake: (place) => checkAccess(place, "write", options),
