@@ -16,6 +16,9 @@ const INTO = new RegExp(
 const AND_KEEP_IT = /,?\s+and\s+(?:then\s+)?(?:save|store|put|write|keep)\s+(?:it|this|that|them)$/i;
 const AT_PLACE = new RegExp(`\\s+(?:to|into|in|as|inside)\\s+${FILE}${PLACE}\\s*\\.?$`, "i");
 const COLON = /(:\s*\n?[\s\S]+)$/;
+/** "write exactly this to a.txt: …", whatever its words. */
+const THIS =
+  /^[^:\n]*\b(?:this|(?:the )?following)(?:\s+(?:text|lines?|sentences?|words?|contents?))?(?:\s+(?:to|into|in|as)\s+(?:\w+\s+){0,3}\uE002)?(:\s*\S[\s\S]*)$/i;
 const TEXT =
   "(?:words?|numbers?|text|lines?|rows?|records?|phrase|sentence|string|contents?|entry|item|note|paragraph|bullet|comment)";
 const SAYS = "(?:saying|reading|containing|with|that (?:says|reads)|which (?:says|reads))";
@@ -121,7 +124,7 @@ function findLines(afterPlace: string): string | undefined {
 }
 
 function findContent(instruction: string, afterPlace: string): string | undefined {
-  const after = CONTENT.exec(afterPlace)?.[1] ?? COLON.exec(afterPlace)?.[1];
+  const after = THIS.exec(instruction)?.[1] ?? CONTENT.exec(afterPlace)?.[1] ?? COLON.exec(afterPlace)?.[1];
   if (after !== undefined) return after;
   const between = INTO.exec(dropEnd(instruction))?.[1]?.replace(AND_KEEP_IT, "");
   if (between !== undefined && !/^(?:a|the|an)\s+(?:new\s+)?file$/i.test(between)) return between;

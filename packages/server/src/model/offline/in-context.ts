@@ -23,7 +23,7 @@ const ALL =
   /\b(?:both(?: of (?:them|these|those))?|them(?: both| all)?|all of them|these files|those files|the (?:two|three) files)\b/i;
 /** "it" in these is what was asked for, not what it was about. */
 const OF_THE_ORDER =
-  /^\s*(?:\S+\s+)?(?:do|work|carry|finish|complete|say|tell|stop|forget|leave|keep|make|get|remember|that(?:'s| is)|is|was)\s+it\b/i;
+  /^\s*(?:\S+\s+)?(?:do|work|carry|finish|complete|say|tell|stop|forget|leave|keep|make(?!\s+it\s+(?:say|read|contain|hold)\b)|get|remember|that(?:'s| is)|is|was)\s+it\b/i;
 const MOVES = new RegExp(`^\\s*(?:(?:and|then)\\s+)*${POLITE}(?:rename|move|copy|duplicate)\\b`, "i");
 /** Their names are no files. */
 const OTHER_THINGS = /\bartifacts?\b/i;

@@ -82,6 +82,9 @@ const MAX_REQUEST = 20_000;
 /** The time that patterns take grows with the cube of such a run. */
 const MANY_BLANKS = /\s{200}/;
 
+/** A sentence as it was copied from where it was quoted. */
+const IN_QUOTES = /^\s*["“„]([^"“”„]+\s[^"“”„]+)["”“]\s*$/;
+
 /** Acting on a part could write half a file: nothing is done rather than something else than was asked. */
 function tooMuch({ request, tools }: Turn): readonly Step[] | undefined {
   const isLong = request.length > MAX_REQUEST;
@@ -102,7 +105,7 @@ export function planSteps(told: Turn): readonly Step[] {
   const refusal = tooMuch(told);
   if (refusal) return refusal;
   if (isTakenBack(told.request)) return say("All right, I did nothing.");
-  const turn = inContext(told);
+  const turn = inContext({ ...told, request: told.request.replace(IN_QUOTES, "$1") });
   return "request" in turn ? stepsOf(turn) : turn;
 }
 

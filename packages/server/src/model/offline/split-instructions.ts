@@ -52,6 +52,8 @@ const COMMAND =
   /\b(?:commands?|shell|terminal|bash)\b[^:]*:|^\s*\$\s|\b(?:run|execute)\b(?:\s+(?:this|these|the following))?\s*:/i;
 /** "Run the following commands:" goes on in a list. */
 const LISTED_COMMANDS = /\bcommands\b[^:\n]*:\s*(?:$|\n\s*(?:\d+[.)]|[-*•])\s)/i;
+/** "Write exactly this to a.txt: …" goes on to its end, however much that reads like instructions. */
+const EXACTLY = /^[^:\n]*\bexactly\s+(?:this|the following)\b[^:\n]*:/i;
 const LIST_MARK = /^\s*(1[.)]|[-*•])(?=\s)/;
 const ENDS_IN_FENCE = /:\s*\n\s*(?:```(?:(?!```)[\s\S])*```|"""(?:(?!""")[\s\S])*""")$/;
 const RUN = new RegExp(`^${POLITE}(?:run|execute|exec)\\b`, "i");
@@ -141,6 +143,7 @@ function mayEnd(before: string, kind: Kind, reader: Reader): boolean {
   if (LISTED_COMMANDS.test(before)) return kind === "ordered";
   // What follows a colon at a line's end is its content, however much it reads like instructions; a fence ends it.
   if (before === "" || (/:\s*(?:\n|$)/.test(before) && !ENDS_IN_FENCE.test(before))) return false;
+  if (EXACTLY.test(before)) return false;
   if (COMMAND.test(before)) return kind === "ordered" || kind === "sentence";
   return kind !== "soft" || !reader.reachesOver(before);
 }

@@ -34,6 +34,14 @@ describe("what nobody gave is not written, nor gone on with", () => {
     ["overwrite notes.txt with nothing", [write("/notes.txt", "")]],
     ['write "nothing" to x.txt', [write("/x.txt", "nothing")]],
     ['Create notes.txt containing exactly the word "hello", no newline', [write("/notes.txt", "hello")]],
+    ['"Create a file named q.txt containing hello"', [write("/q.txt", "hello")]],
+    [
+      "Write exactly this to a.txt: Create b.txt containing x. Then delete c.txt",
+      [write("/a.txt", "Create b.txt containing x. Then delete c.txt")],
+    ],
+    ["Write this to a.txt: it contains x", [write("/a.txt", "it contains x")]],
+    ["Write this to a.txt: hello. Then read it", [write("/a.txt", "hello"), read("/a.txt")]],
+    ["touch a.txt b.txt", [run("touch a.txt b.txt")]],
     ["Write a poem to poem.txt. Create b.txt containing b, then read it", [write("/b.txt", "b"), read("/b.txt")]],
   ])("%s", async (sentence, expected) => expect(await calls(sentence)).toEqual(expected));
 });
@@ -108,6 +116,11 @@ test("a tool's name that is one slip away is told", async () => {
 test("a little word between the items of a list is none of them", async () => {
   const [made] = (await ask("Use write_todos to plan: read notes.txt, then list the files", { tools })).calls;
   expect(made?.args).toMatchObject({ todos: [{ content: "read notes.txt" }, { content: "list the files" }] });
+});
+
+test("it may be made to say something else", async () => {
+  const { calls: made } = await ask("now make it say bye", { tools, earlier: ["Create a.txt containing hello"] });
+  expect(made).toMatchObject([{ name: "write_file", args: { file_path: "/a.txt", content: "bye" } }]);
 });
 
 describe("a failure that something was done about is not told", () => {

@@ -43,7 +43,7 @@ const WISHES =
 const OPERATED = new RegExp(`^\\s*(?:${PROGRAM}|cd\\b)[^|&;<>]*(?:\\||&&|;|>>?|<(?!!?/?[a-z][^<>]*>))\\s*\\S`);
 /** What nobody says but to have it run. */
 const BARE =
-  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:diff|tail|stat)\s+\S+\.\w|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
+  /^\s*(?:(?:pwd|whoami)\s*$|(?:mkdir|rm|cp|mv|chmod)\s+\S|touch(?:\s+[\w./-]*\.\w+){2,}\s*$|(?:git|npm|npx|docker|cargo|pip)\s+(?!is\b|are\b|was\b|has\b)[a-z-]+|(?:node|python3?|bash|sh)\s+(?:-|\S+\.\w)|(?:diff|tail|stat)\s+\S+\.\w|(?:ls|cat|grep|find|head|tail|wc|sort|du|df|ps)\s+-)/;
 
 /** "run hello.py": a file is no program that could be found by its name. */
 const SCRIPT = new RegExp(
