@@ -7,6 +7,7 @@ import { z } from "zod";
 import { builtinAgents } from "../src/agent/builtin-agents.ts";
 import { OfflineModel } from "../src/model/offline/offline-model.ts";
 import { createGuardedFetch } from "../src/outgoing/guarded-fetch.ts";
+import { describeCommands } from "../src/runtime/command-description.ts";
 import { createFilesMiddleware } from "../src/runtime/files-middleware.ts";
 import { inOneCall } from "../src/runtime/one-call.ts";
 import { createPairedCalls } from "../src/runtime/paired-calls.ts";
@@ -64,10 +65,12 @@ export function openInProcessSide(steps: Steps): Side {
   };
 }
 
+const COMMANDS = describeCommands({ backend: "local", shell: false, network: "host", isolation: "none" });
+
 /** The default agent plans, with us or without. */
 function middlewareFor(steps: Steps): object[] {
   if (steps === "all") return [todoListMiddleware()];
-  const ours = [createFilesMiddleware(createWorkspaceBackend()), createPairedCalls(), createTodos()];
+  const ours = [createFilesMiddleware(createWorkspaceBackend(), COMMANDS), createPairedCalls(), createTodos()];
   return inOneCall("model-call", ours as unknown as AgentMiddleware[]);
 }
 

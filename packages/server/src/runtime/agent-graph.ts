@@ -36,6 +36,8 @@ export interface AgentGraphParts {
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;
   backend: SandboxBackendProtocolV2;
+  /** What models are told of running commands there. */
+  commands: string;
   partsOf(agent: AgentDefinition, isRoot: boolean): AgentParts;
   modelOf(agent: AgentDefinition): BaseChatModel;
   onCrash(tool: string): OnCrash;
@@ -123,12 +125,12 @@ interface Place {
 function middlewareOf(
   agent: AgentDefinition,
   { refusal, approvals, middleware }: AgentParts,
-  { onCrash, writes, backend }: AgentGraphParts,
+  { onCrash, writes, backend, commands }: AgentGraphParts,
   { isRoot, delegates }: Place,
 ): AgentMiddleware[] {
   const outer = [
     // The first three take the place of deepagents' own, which have their names.
-    createFilesMiddleware(backend),
+    createFilesMiddleware(backend, commands),
     createSummaries(backend, isRoot),
     createPairedCalls(isRoot),
     createTodos(),

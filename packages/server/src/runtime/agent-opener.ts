@@ -26,6 +26,7 @@ import { isReading, type ToolArtifacts } from "../tool/tool.ts";
 import type { KnownTools, ToolRegistry } from "../tool/tool-registry.ts";
 import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
 import { agentParts, type SharedParts } from "./agent-parts.ts";
+import { describeCommands } from "./command-description.ts";
 import type { CustomGraph } from "./custom-graph.ts";
 import type { NamedMiddleware } from "./named-middleware.ts";
 import type { OpenedAgent } from "./opened-agent.ts";
@@ -205,6 +206,7 @@ async function buildGraph(options: AgentOpenerOptions, wanted: GraphFor): Promis
     checkpointer: options.checkpointer as unknown as BaseCheckpointSaver,
     store: store as unknown as BaseStore,
     backend: createWorkspaceBackend(),
+    commands: describeCommands(options.sandboxes.describe().capabilities),
     modelOf: ({ name }) => models.get(name) as BaseChatModel,
     partsOf: (definition, isRoot) => agentParts(shared, definition, isRoot),
     onCrash: (name) => known.get(name)?.on_crash ?? "never",

@@ -9,10 +9,12 @@ const KEPT_IN = "lc_evicted_to";
 
 /**
  * Deepagents' own file tools, in the place of its own middleware of this name. That one puts a step of the graph before each
- * run to look whether the message is too long for a model; this one looks when the model is called.
+ * run to look whether the message is too long for a model; this one looks when the model is called. `execute` is what models
+ * are told of that tool.
  */
-export function createFilesMiddleware(backend: SandboxBackendProtocolV2) {
-  const { beforeAgent: _, wrapModelCall, ...files } = createFilesystemMiddleware({ backend });
+export function createFilesMiddleware(backend: SandboxBackendProtocolV2, execute: string) {
+  const customToolDescriptions = { execute };
+  const { beforeAgent: _, wrapModelCall, ...files } = createFilesystemMiddleware({ backend, customToolDescriptions });
   type Wrap = NonNullable<typeof wrapModelCall>;
   const wrap: Wrap = async (request, handler) => {
     // Of a long conversation with none, a promise for each message would take longer than all else that is done here.
