@@ -2,6 +2,7 @@ import { AppError, DEFAULT_MAX_BODY_BYTES, ROUTES, type Route, type RouteName } 
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { answerWithin } from "../answer-within.ts";
+import { asksForHtml } from "./accept.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { deliver } from "./deliver.ts";
 import { streamOf } from "./event-stream.ts";
@@ -17,7 +18,7 @@ import {
 } from "./guard.ts";
 import type { Call, Handlers } from "./handler.ts";
 import { type Idempotency, requestHash } from "./idempotency.ts";
-import { type AnswerPage, asksForHtml } from "./page.ts";
+import type { AnswerPage } from "./page.ts";
 import { parseRequest } from "./parse-request.ts";
 import { isFault, problemResponse } from "./problem.ts";
 import { type JsonReply, jsonResponse, toJsonReply } from "./reply.ts";

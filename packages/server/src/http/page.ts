@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { asksForHtml } from "./accept.ts";
 import type { ArrivedRequest } from "./guard.ts";
 
 export interface PageFile {
@@ -59,11 +60,6 @@ export function createPage(load: LoadPage): AnswerPage {
     if (headers.get("If-None-Match")?.includes(file.etag)) return new Response(null, { status: 304, headers: sent });
     return new Response(file.text, { headers: { ...sent, "Content-Type": file.content_type } });
   };
-}
-
-/** As a browser does for what a person opens. */
-export function asksForHtml(headers: Headers): boolean {
-  return headers.get("Accept")?.includes("text/html") ?? false;
 }
 
 function withTags(files: ReadonlyMap<string, PageFile>): ReadonlyMap<string, Known> {

@@ -1,7 +1,8 @@
 import { CLOSING_EVENT_TYPES, isRunOutcome, type RouteName, type Run } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
+import { acceptsStream, acceptsType, prefersAsync } from "./accept.ts";
 import type { Call } from "./handler.ts";
-import { acceptsStream, acceptsType, prefersAsync, type Streams } from "./streams.ts";
+import type { Streams } from "./streams.ts";
 
 export interface RunReplyOptions {
   readonly storage: Pick<Storage, "getRun" | "followEventBatches">;

@@ -54,7 +54,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const open = new Set<TextSource>();
   let closed = false;
 
-  function respond(request: StreamRequest, start: Start, filter: Pick<Filter, "accepts" | "closes">): Response {
+  function respond(request: StreamRequest, start: Start, filter: Filter): Response {
     const { session_id } = request;
     const source = createEventSource({
       log: options.log,
@@ -76,24 +76,16 @@ export function createStreams(options: StreamsOptions): Streams {
     },
     async followSession(request) {
       const start = await findStart(options, request);
-      return respond(
-        request,
-        start,
-        filterFor(
-          request.types,
-          () => true,
-          () => false,
-        ),
-      );
+      return respond(request, start, filterFor(request.types, WHOLE));
     },
     async followRun(request) {
       const { run, close_at_interrupt } = request;
       const start = startOfNew(options, request) ?? (await findStart(options, request, request));
       if (start.missed === 0 && isOver(request)) return undefined;
-      const ofRun = ({ run_id }: StoredEvent) => run_id === run.id;
+      const accepts = ({ run_id }: StoredEvent) => run_id === run.id;
       const closes = ({ event, run_id }: StoredEvent) =>
         run_id === run.id && (event === "done" || (close_at_interrupt && event === "interrupt"));
-      return respond(request, start, filterFor(request.types, ofRun, closes));
+      return respond(request, start, filterFor(request.types, { accepts, closes }));
     },
     close() {
       closed = true;
@@ -112,13 +104,12 @@ function isOver({ run, close_at_interrupt }: RunStreamRequest): boolean {
   return isRunOutcome(run.status) || (close_at_interrupt && run.status === "waiting_for_approval");
 }
 
-function filterFor(
-  types: readonly LoggedEventType[] | undefined,
-  accepts: Filter["accepts"],
-  closes: Filter["closes"],
-) {
+/** All of a session's log, which has no end. */
+const WHOLE: Filter = { accepts: () => true, closes: () => false };
+
+function filterFor(types: readonly LoggedEventType[] | undefined, { accepts, closes }: Filter): Filter {
   const wanted = types && new Set<string>(types);
-  return { closes, accepts: wanted ? (event: StoredEvent) => wanted.has(event.event) && accepts(event) : accepts };
+  return { closes, accepts: wanted ? (event) => wanted.has(event.event) && accepts(event) : accepts };
 }
 
 /**
@@ -154,25 +145,4 @@ async function findStart(
   if (lastSeen === undefined) return { ...place, opening: retryFrame(retry_ms, after) };
   const data = { last_event_id: lastSeen, replayed: events, folded: folded > 0 };
   return { ...place, opening: retryFrame(retry_ms) + connectionFrame({ event: "reconnected", data }) };
-}
-
-/** What a client asks for by `Accept`; anything that is not an event stream is the route's default. */
-export function acceptsStream(headers: Headers): boolean {
-  return acceptsType(headers, "text/event-stream");
-}
-
-/** By name, not by `*`: who takes anything gets the route's default. */
-export function acceptsType(headers: Headers, type: string): boolean {
-  const ranges = (headers.get("Accept") ?? "").toLowerCase().split(",");
-  return ranges.some((range) => {
-    const [name = "", ...parameters] = range.split(";").map((part) => part.trim());
-    return name === type && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
-}
-
-export function prefersAsync(headers: Headers): boolean {
-  return (headers.get("Prefer") ?? "")
-    .toLowerCase()
-    .split(",")
-    .some((part) => part.split(";")[0]?.trim() === "respond-async");
 }

@@ -1,9 +1,10 @@
 import { AppError, type Run, type Scope, type StoredEvent } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { Sessions } from "../../session/sessions.ts";
+import { acceptsStream } from "../accept.ts";
 import { gatherRows } from "../gather-rows.ts";
 import type { Handlers } from "../handler.ts";
-import { acceptsStream, type Streams } from "../streams.ts";
+import type { Streams } from "../streams.ts";
 import { cursorPage, uuidCursorOf } from "./page.ts";
 
 export interface RunRoutes {
