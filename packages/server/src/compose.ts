@@ -44,7 +44,7 @@ import { createRetention } from "./timeline/retention.ts";
 import { createTimeline, type Timeline } from "./timeline/timeline.ts";
 import { createWorkspaces } from "./timeline/workspace/workspaces.ts";
 import { createBuiltinTools } from "./tool/builtin-tools.ts";
-import { confineArtifacts } from "./tool/confined-artifacts.ts";
+import { confineArtifacts } from "./tool/confine-artifacts.ts";
 import type { ToolDefinition } from "./tool/tool.ts";
 import { createToolFiles } from "./tool/tool-files.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool/tool-registry.ts";

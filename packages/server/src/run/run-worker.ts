@@ -9,11 +9,11 @@ import {
   type WriterLease,
 } from "@cognition/thread";
 import { messageOf } from "../file/error-text.ts";
-import { lastValidEvent } from "./discard-after.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
 import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { lastUsage } from "./last-usage.ts";
+import { lastValidEvent } from "./last-valid-event.ts";
 import { retryStorage } from "./retry-storage.ts";
 import {
   type EndOf,

@@ -11,7 +11,7 @@ import { createFilesMiddleware } from "./files-middleware.ts";
 import { createJournalMiddleware } from "./journal-middleware.ts";
 import { inOneCall } from "./one-call.ts";
 import { createPairedCalls } from "./paired-calls.ts";
-import { createPlanMiddleware } from "./plan-events.ts";
+import { createPlanMiddleware } from "./plan-middleware.ts";
 import { createPromptMiddleware } from "./prompt-middleware.ts";
 import { createResponseMiddleware } from "./response-tool.ts";
 import type { RunGraph } from "./run-graph.ts";

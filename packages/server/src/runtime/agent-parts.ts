@@ -1,7 +1,7 @@
 import { EVERY, type Skill } from "@cognition/contract";
 import type { RunSession, Storage } from "@cognition/thread";
 import type { AgentDefinition, ApprovalRule } from "../agent/agent-definition.ts";
-import { approvalRules } from "../agent/interrupt-rules.ts";
+import { approvalRules } from "../agent/approval-rules.ts";
 import type { SkillFiles } from "../agent/skill-files.ts";
 import { PRESENT_PLAN } from "../tool/present-plan.ts";
 import type { RegisteredTool, ToolDefinition, ToolSummary } from "../tool/tool.ts";

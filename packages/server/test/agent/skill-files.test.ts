@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { approvalRules } from "../../src/agent/interrupt-rules.ts";
+import { approvalRules } from "../../src/agent/approval-rules.ts";
 import { readMemoryFiles } from "../../src/agent/memory-files.ts";
 import { createSkillFiles, type SkillFiles } from "../../src/agent/skill-files.ts";
 import { createWorkspace, type Workspace } from "../tool/workspace.ts";

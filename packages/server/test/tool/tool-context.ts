@@ -1,5 +1,5 @@
 import { openStorage } from "@cognition/thread";
-import { confineArtifacts } from "../../src/tool/confined-artifacts.ts";
+import { confineArtifacts } from "../../src/tool/confine-artifacts.ts";
 import type { ToolContext, ToolEvent } from "../../src/tool/tool.ts";
 
 export interface TestContext {

@@ -1,9 +1,9 @@
 import { isAppError, type Scope } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { SandboxFiles } from "../../sandbox/sandbox.ts";
+import { listWorkspace } from "../../session/list-workspace.ts";
 import type { Sessions } from "../../session/sessions.ts";
 import { whileThere } from "../../session/while-there.ts";
-import { listWorkspace } from "../../session/workspace-listing.ts";
 import { fileStream } from "../file-stream.ts";
 import type { Handlers } from "../handler.ts";
 import { tarStream } from "../tar-stream.ts";

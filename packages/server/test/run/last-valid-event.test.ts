@@ -1,7 +1,7 @@
 import type { NewEvent } from "@cognition/contract";
 import { openStorage } from "@cognition/thread";
 import { describe, expect, it } from "vitest";
-import { lastValidEvent } from "../../src/run/discard-after.ts";
+import { lastValidEvent } from "../../src/run/last-valid-event.ts";
 
 const checkpoint: NewEvent = { event: "checkpoint", data: { run_id: null, checkpoint_id: "c", step: 1 } };
 const moved: NewEvent = { event: "head_moved", data: { run_id: null, head: "c", previous_head: "b" } };
