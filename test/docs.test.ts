@@ -40,6 +40,21 @@ describe("the repository", () => {
   });
 });
 
+describe("the dependencies", () => {
+  test("of every published package have their reason in docs/dependencies.md, and no others", () => {
+    const manifests = files
+      .filter((file) => /^packages\/[^/]+\/package\.json$/.test(file))
+      .map((file) => JSON.parse(read(file)));
+    const named = manifests.flatMap(({ dependencies, peerDependencies }) =>
+      Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !name.startsWith("@cognition/")),
+    );
+    const rows = read("docs/dependencies.md").matchAll(/^\| (`.*?) *\|/gm);
+    const explained = [...rows].flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect(named.length).toBeGreaterThan(20);
+    expect(explained.sort()).toEqual([...new Set(named)].sort());
+  });
+});
+
 describe("the documents", () => {
   const pages = files.filter((file) => file.endsWith(".md"));
 
