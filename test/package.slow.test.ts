@@ -37,6 +37,10 @@ describe("the packed packages", () => {
     expect(files.filter((file) => /^(src|test)\b|(?<!\.d)\.ts$|tsbuildinfo/.test(file))).toEqual([]);
   });
 
+  test("server ships what the docker sandbox's image is made of, as its errors say", () => {
+    expect(existsSync(join(installed, "server", "sandbox-image", "Dockerfile"))).toBe(true);
+  });
+
   test.each(packages)("%s ships the licence", (name) => {
     const file = join(installed, name, "LICENSE");
     expect(existsSync(file) && readFileSync(file, "utf8")).toBe(readFileSync(join(root, "LICENSE"), "utf8"));

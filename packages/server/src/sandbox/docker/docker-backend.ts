@@ -64,7 +64,7 @@ function describeLimits({ limits }: BackendContext): SandboxDescription["limits"
 function refusedProbe(image: string, cause: EngineRefusal): AppError {
   const message =
     cause.status === 404
-      ? `The docker sandbox needs the image "${image}", which the engine does not have: build it from packages/server/sandbox-image, or name another one in COGNITION_DOCKER_IMAGE.`
+      ? `The docker sandbox needs the image "${image}", which the engine does not have: build it from the folder sandbox-image of @cognition/server (packages/server), or name another one in COGNITION_DOCKER_IMAGE.`
       : `The Docker engine refused to be asked: ${cause.message}.`;
   return new AppError("sandbox_unavailable", message, { details: { image }, cause });
 }

@@ -167,7 +167,7 @@ export async function hasCommands(
 function refused(image: string, cause: EngineRefusal): AppError {
   const missing = cause.status === 404;
   const message = missing
-    ? `The Docker engine has no image "${image}". Nothing was run; build it with packages/server/sandbox-image/Dockerfile or name another one in COGNITION_DOCKER_IMAGE.`
+    ? `The Docker engine has no image "${image}". Nothing was run; build it from the folder sandbox-image of @cognition/server (packages/server), or name another one in COGNITION_DOCKER_IMAGE.`
     : `The Docker engine refused to make a container: ${cause.message}. Nothing was run.`;
   return new AppError("sandbox_unavailable", message, { details: { backend: "docker", image }, cause });
 }
