@@ -84,11 +84,19 @@ describe("what a URI means", () => {
     await opens({ backend: "sqlite", uri: "data", workspace }, "sqlite");
     await opens(join(workspace, "absolute.db"), "sqlite");
     await opens(`sqlite://${join(workspace, "absolute.db")}`, "sqlite");
+    expect(["data", "absolute.db"].filter((file) => !existsSync(join(workspace, file)))).toEqual([]);
   });
 
   it.each([":memory:", "memory", "memory:", "sqlite::memory:"])("%s is gone when closed", async (uri) => {
-    await opens(uri, "memory");
-    await opens({ uri, backend: "memory" }, "memory");
+    for (const options of [uri, { uri, backend: "memory" as const }]) {
+      await opens(options, "memory");
+      const storage = await openStorage(options);
+      await storage.createSession({});
+      await storage.close();
+      const again = await openStorage(options);
+      expect(await again.countSessions()).toBe(0);
+      await again.close();
+    }
   });
 
   it("the memory backend needs no URI, and two of them share nothing", async () => {
