@@ -21,12 +21,13 @@ import { planDelegation, requireSubagents } from "./delegation.ts";
  * then in wider ones, then in the workspace's files.
  */
 export interface AgentRegistry {
-  /** `unknown_agent`, naming the valid ones, if nothing of that name is seen from the scope. */
-  resolve(name: string, scope?: Scope): Promise<ResolvedAgent>;
-  /** As `resolve`; an agent that can only be delegated to is refused likewise. */
-  resolveForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
-  /** As `resolveForSession`, and stores nothing: the request may yet be refused for another reason. */
+  /**
+   * `unknown_agent`, naming the valid ones, if nothing of that name is seen from the scope, or only one that can but be
+   * delegated to. Stores nothing: the request may yet be refused for another reason.
+   */
   findForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
+  /** As `findForSession`, and stores the revision. */
+  resolveForSession(name: string, scope?: Scope): Promise<ResolvedAgent>;
   /** Stores the revision that was found. */
   keep(agent: ResolvedAgent, scope?: Scope): Promise<ResolvedAgent>;
   /** What a run began with, also after the definition was changed or deleted. `agent_not_found` if there never was one. */
@@ -79,16 +80,12 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
     return viewAgents(scope);
   }
 
-  async function find(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
+  async function findForSession(name: string, scope: Scope = {}): Promise<ResolvedAgent> {
     const view = await viewWith(name, scope);
     const definition = view.agents.get(name);
-    if (!definition || (forSession && definition.mode === "subagent")) throw unknownAgent(name, view, forSession);
+    if (!definition || definition.mode === "subagent") throw unknownAgent(name, view);
     requireSubagents(definition, view);
     return resolvedIn(view, definition);
-  }
-
-  async function resolve(name: string, scope: Scope, forSession: boolean): Promise<ResolvedAgent> {
-    return keep(await find(name, scope, forSession), scope);
   }
 
   async function list(scope?: Scope, { mode, limit = Number.POSITIVE_INFINITY, offset = 0 }: AgentQuery = {}) {
@@ -112,9 +109,8 @@ export function createAgentRegistry(sources: AgentSources): AgentRegistry {
 
   const editor = createAgentEditor(store, viewAgents);
   return {
-    resolve: (name, scope = {}) => resolve(name, scope, false),
-    resolveForSession: (name, scope = {}) => resolve(name, scope, true),
-    findForSession: (name, scope = {}) => find(name, scope, true),
+    findForSession,
+    resolveForSession: async (name, scope = {}) => keep(await findForSession(name, scope), scope),
     keep: (agent, scope = {}) => keep(agent, scope),
     async at(revision) {
       const agent = await store.findRevision(revision);
@@ -150,8 +146,8 @@ function resolvedIn(view: AgentView, definition: AgentDefinition): ResolvedAgent
   return agent;
 }
 
-function unknownAgent(name: string, { agents }: AgentView, forSession: boolean): AppError {
-  const usable = [...agents.values()].filter(({ mode }) => !forSession || mode !== "subagent");
+function unknownAgent(name: string, { agents }: AgentView): AppError {
+  const usable = [...agents.values()].filter(({ mode }) => mode !== "subagent");
   const valid = usable.map((agent) => agent.name).sort();
   const reason = agents.has(name) ? "can only be delegated to (its mode is subagent)" : "is not known";
   const message = `the agent "${name}" ${reason}; valid: ${valid.join(", ")}`;

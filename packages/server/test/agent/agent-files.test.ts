@@ -189,7 +189,7 @@ Not the front matter.
       "b.md": "---\nsubagents: [a]\n---\nB.",
     });
     expect(await registry.problems()).toEqual([]);
-    expect((await registry.resolve("a")).delegates).toEqual({ a: ["b"], b: [] });
+    expect((await registry.resolveForSession("a")).delegates).toEqual({ a: ["b"], b: [] });
   });
 
   it("that name a broken one are refused with it, not before", async () => {
@@ -226,16 +226,16 @@ Not the front matter.
 describe("a change", () => {
   it("is in force at the next use, with another revision", async () => {
     await put({ "a.md": "---\ndescription: a\n---\nOne." });
-    const one = await registry.resolve("a");
+    const one = await registry.resolveForSession("a");
     await put({ "a.md": "---\ndescription: a\n---\nTwo." });
-    const two = await registry.resolve("a");
+    const two = await registry.resolveForSession("a");
     expect([one.definition.system_prompt, two.definition.system_prompt]).toEqual(["One.", "Two."]);
     expect(two.revision).not.toBe(one.revision);
     expect(await registry.at(one.revision)).toEqual(one);
     await put({ "a.md": "---\ndescription: a\n---\nOne." });
-    expect((await registry.resolve("a")).revision).toBe(one.revision);
+    expect((await registry.resolveForSession("a")).revision).toBe(one.revision);
     await workspace.remove(".cognition/agents/a.md");
-    await expect(registry.resolve("a")).rejects.toMatchObject({ code: "unknown_agent" });
+    await expect(registry.resolveForSession("a")).rejects.toMatchObject({ code: "unknown_agent" });
     expect(await registry.at(two.revision)).toEqual(two);
   });
 
@@ -245,31 +245,31 @@ describe("a change", () => {
     ["a name that is taken", "---\nname: readonly\n---\nTwo."],
   ])("to %s leaves the former revision in force, and is reported", async (_name, text) => {
     await put({ "a.md": "---\ndescription: a\n---\nOne." });
-    const one = await registry.resolve("a");
+    const one = await registry.resolveForSession("a");
     await put({ "a.md": text });
-    expect(await registry.resolve("a")).toEqual(one);
-    expect(await registry.resolve("a")).toEqual(one);
+    expect(await registry.resolveForSession("a")).toEqual(one);
+    expect(await registry.resolveForSession("a")).toEqual(one);
     expect(await registry.problems()).toHaveLength(1);
   });
 
   it("of what it names leaves it in force, reported; using it says what is missing", async () => {
     await put({ "a.md": "---\nsubagents: [b]\n---\nA.", "b.md": "---\nmode: all\n---\nB." });
-    await registry.resolve("a");
+    await registry.resolveForSession("a");
     await workspace.remove(".cognition/agents/b.md");
     expect(await names()).toContain("a");
     expect(await registry.problems()).toMatchObject([{ file: ".cognition/agents/a.md", line: 2 }]);
-    await expect(registry.resolve("a")).rejects.toMatchObject({
+    await expect(registry.resolveForSession("a")).rejects.toMatchObject({
       code: "unknown_agent",
       message: expect.stringContaining("subagent b, which does not exist any more"),
     });
-    expect((await registry.resolve("default")).subagents.map(({ name }) => name)).toEqual(["a", "readonly"]);
+    expect((await registry.resolveForSession("default")).subagents.map(({ name }) => name)).toEqual(["a", "readonly"]);
   });
 
   it("of a subagent's prompt changes the revision of those who reach it", async () => {
     await put({ "a.md": "---\nsubagents: [b]\n---\nA.", "b.md": "---\nmode: all\n---\nB." });
-    const before = await registry.resolve("a");
+    const before = await registry.resolveForSession("a");
     await put({ "b.md": "---\nmode: all\n---\nAnother." });
-    const after = await registry.resolve("a");
+    const after = await registry.resolveForSession("a");
     expect(after.revision).not.toBe(before.revision);
     expect((await registry.at(before.revision)).subagents[0]?.system_prompt).toBe("B.");
   });

@@ -146,7 +146,9 @@ describe("scopes", () => {
     const bob = { user: "bob" };
     expect((await registry.list(bob)).agents.map(({ name }) => name)).toEqual(["default", "readonly"]);
     await expect(registry.get("mine", bob)).rejects.toMatchObject({ code: "agent_not_found" });
-    await expect(registry.resolve("mine", bob)).rejects.toThrow('"mine" is not known; valid: default, readonly');
+    await expect(registry.resolveForSession("mine", bob)).rejects.toThrow(
+      '"mine" is not known; valid: default, readonly',
+    );
     await expect(registry.delete("mine", bob)).rejects.toMatchObject({ code: "agent_not_found" });
     await expect(create("x", { subagents: ["mine"] }, bob)).rejects.toMatchObject({ code: "unknown_agent" });
     expect(await create("mine", {}, bob)).toMatchObject({ name: "mine" });
@@ -188,7 +190,6 @@ describe("what a session may use", () => {
       message: expect.stringContaining("valid: default, main, readonly"),
       details: { agent: "helper", valid: ["default", "main", "readonly"] },
     });
-    expect((await registry.resolve("helper")).definition.name).toBe("helper");
     await expect(registry.resolveForSession("nobody")).rejects.toMatchObject({ code: "unknown_agent" });
     expect((await registry.list({}, { mode: "subagent" })).agents.map(({ name }) => name)).toEqual(["helper"]);
   });
@@ -197,28 +198,30 @@ describe("what a session may use", () => {
 describe("what every message asks for", () => {
   it("is made once, and again when anything has changed that it is made of", async () => {
     await create("helper", { mode: "subagent" });
-    const first = await registry.resolve("default");
-    expect(await registry.resolve("default")).toBe(first);
+    const first = await registry.resolveForSession("default");
+    expect(await registry.resolveForSession("default")).toBe(first);
     await registry.update("helper", { system_prompt: "Be brief." });
-    const second = await registry.resolve("default");
+    const second = await registry.resolveForSession("default");
     expect(second.subagents.find(({ name }) => name === "helper")?.system_prompt).toBe("Be brief.");
-    expect(await registry.resolve("default")).toBe(second);
+    expect(await registry.resolveForSession("default")).toBe(second);
     await workspace.write({ ".cognition/agents/scout.md": "---\ndescription: Looks.\nmode: subagent\n---\nLook.\n" });
-    const third = await registry.resolve("default");
+    const third = await registry.resolveForSession("default");
     expect(third.delegates["default"]).toEqual(["helper", "readonly", "scout"]);
     await workspace.write({ ".cognition/agents/scout.md": "---\ndescription: Looks.\nmode: primary\n---\nLook.\n" });
-    expect((await registry.resolve("default")).delegates["default"]).toEqual(["helper", "readonly"]);
+    expect((await registry.resolveForSession("default")).delegates["default"]).toEqual(["helper", "readonly"]);
   });
 
   it("is each scope's own, and goes by the order of its keys", async () => {
     await create("helper", { system_prompt: "Of the user." }, { user: "ann" });
     await create("helper", { system_prompt: "Of the project." }, { project: "p" });
     const promptFor = async (scope: object) =>
-      (await registry.resolve("helper", scope as typeof ann)).definition.system_prompt;
+      (await registry.resolveForSession("helper", scope as typeof ann)).definition.system_prompt;
     expect(await promptFor({ user: "ann", project: "p" })).toBe("Of the user.");
     expect(await promptFor({ project: "p", user: "ann" })).toBe("Of the project.");
     expect(await promptFor({ user: "ann", project: "p" })).toBe("Of the user.");
-    await expect(registry.resolve("helper", { user: "bob" })).rejects.toMatchObject({ code: "unknown_agent" });
+    await expect(registry.resolveForSession("helper", { user: "bob" })).rejects.toMatchObject({
+      code: "unknown_agent",
+    });
   });
 });
 
@@ -228,9 +231,9 @@ describe("revisions", () => {
     const one = await openRegistry(workspace.root, { store });
     const two = await openRegistry(workspace.root, { store });
     await one.create(CreateAgent.parse({ name: "a", system_prompt: "First." }));
-    const first = await one.resolve("a");
+    const first = await one.resolveForSession("a");
     await two.update("a", { system_prompt: "Second." });
-    expect((await one.resolve("a")).definition.system_prompt).toBe("Second.");
+    expect((await one.resolveForSession("a")).definition.system_prompt).toBe("Second.");
     await one.delete("a");
     expect(await two.at(first.revision)).toEqual(first);
     expect(first.revision).toBe((await two.at(first.revision)).revision);

@@ -75,7 +75,7 @@ it("readonly reaches no writer, whatever it asks for, at any depth", async () =>
     ".cognition/agents/looker.md": agent("description: Looks\nmode: subagent\ntools: [read_file, ls]"),
   };
   const started = await startRuntime({ files: reader, session: { agent_name: "readonly" } });
-  const { delegates } = await started.runtime.agents.resolve("readonly");
+  const { delegates } = await started.runtime.agents.resolveForSession("readonly");
   expect(delegates).toEqual({ readonly: ["looker"], looker: [] });
   for (const name of ["writer", "reader", "general-purpose"]) {
     await say(started, `Delegate to ${name}: Create a file named bad.txt containing exactly the word x`);

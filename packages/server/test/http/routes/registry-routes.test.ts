@@ -139,7 +139,7 @@ describe("agents", () => {
     expect(writing).toContain("execute");
     const readonly = await json<Agent>(send("GET", "/agents/readonly"));
     expect(readonly.tools?.filter((name) => writing.has(name))).toEqual([]);
-    const { delegates } = await runtime.agents.resolve("readonly");
+    const { delegates } = await runtime.agents.resolveForSession("readonly");
     expect(delegates["readonly"]).toEqual(["reader"]);
   });
 
