@@ -1,21 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type ErrorCode, isAppError } from "@cognition/contract";
+import { isAppError } from "@cognition/contract";
 import type { Storage } from "@cognition/thread";
 import type { RunWork } from "./executor.ts";
+import { NOT_THE_RUNS } from "./not-the-runs.ts";
 import { retryStorage } from "./retry-storage.ts";
-
-export const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy"];
-
-/** Errors that say nothing of the run: it is not this node's any more, or the storage is away and another attempt will do. */
-export const NOT_THE_RUNS: readonly ErrorCode[] = [
-  "stale_epoch",
-  "run_ended",
-  "run_not_found",
-  "thread_deleted",
-  "session_not_found",
-  "storage_closed",
-  ...AWAY,
-];
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError } from "@cognition/contract";
+import { AWAY } from "./not-the-runs.ts";
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
@@ -13,7 +14,7 @@ export async function retryStorage<T>(signal: AbortSignal | undefined, attempt: 
     try {
       return await attempt();
     } catch (error) {
-      if (!isAppError(error, "storage_unavailable", "storage_busy") || signal?.aborted) throw error;
+      if (!isAppError(error, ...AWAY) || signal?.aborted) throw error;
       await delay(wait);
     }
   }

@@ -10,10 +10,11 @@ import {
 } from "@cognition/thread";
 import { messageOf } from "../file/error-text.ts";
 import type { Executor, RunResult, RunWork } from "./executor.ts";
-import { AWAY, handBack, NOT_THE_RUNS } from "./hand-back.ts";
+import { handBack } from "./hand-back.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { lastUsage } from "./last-usage.ts";
 import { lastValidEvent } from "./last-valid-event.ts";
+import { AWAY, NOT_THE_RUNS } from "./not-the-runs.ts";
 import { retryStorage } from "./retry-storage.ts";
 import {
   type EndOf,

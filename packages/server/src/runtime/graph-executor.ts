@@ -6,8 +6,8 @@ import { isGraphDrained, isInterrupted, RunControl } from "@langchain/langgraph"
 import type { Budgets } from "../budget/budgets.ts";
 import type { RunBudget } from "../budget/run-budget.ts";
 import type { Executor, RunResult, RunWork } from "../run/executor.ts";
-import { NOT_THE_RUNS } from "../run/hand-back.ts";
 import { lastUsage } from "../run/last-usage.ts";
+import { NOT_THE_RUNS } from "../run/not-the-runs.ts";
 import { RunInput } from "../run/run-input.ts";
 import type { Workspaces } from "../timeline/workspace/workspaces.ts";
 import { branchAtParent, branchBeforeCutAnswer } from "./branch-at-parent.ts";

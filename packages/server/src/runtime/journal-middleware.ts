@@ -5,7 +5,7 @@ import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { messageOf } from "../file/error-text.ts";
-import { NOT_THE_RUNS } from "../run/hand-back.ts";
+import { NOT_THE_RUNS } from "../run/not-the-runs.ts";
 import type { OnCrash } from "../tool/tool.ts";
 import { hasBegun } from "./begin-call.ts";
 import { causeOf } from "./cause-of.ts";

@@ -6,6 +6,7 @@ import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { ToolInvocationError } from "langchain";
 import type { ApprovalRule } from "../agent/agent-definition.ts";
 import { messageOf } from "../file/error-text.ts";
+import { AWAY } from "../run/not-the-runs.ts";
 import { retryStorage } from "../run/retry-storage.ts";
 import { limitText } from "../tool/limit-text.ts";
 import type { OnCrash } from "../tool/tool.ts";
@@ -93,7 +94,7 @@ async function perform(scope: RunScope, journaled: Keyed, callScope: CallScope):
 /** The tool is done, and the storage would not have it: no failure of the tool, which would then be done once more. */
 class NotRecorded extends Error {}
 
-const NOT_THE_TOOLS: readonly ErrorCode[] = ["storage_unavailable", "storage_busy", "storage_closed", "stale_epoch"];
+const NOT_THE_TOOLS: readonly ErrorCode[] = [...AWAY, "storage_closed", "stale_epoch"];
 
 async function recordEnd({ work, journal }: RunScope, key: ToolCallKey, end: ToolCallEnd): Promise<void> {
   try {

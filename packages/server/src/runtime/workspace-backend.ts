@@ -11,7 +11,7 @@ import type {
   SandboxBackendProtocolV2,
   WriteResult,
 } from "deepagents";
-import { AWAY } from "../run/hand-back.ts";
+import { AWAY } from "../run/not-the-runs.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type CallScope, currentCall, currentRun, follow } from "./run-scope.ts";
 

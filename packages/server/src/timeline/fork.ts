@@ -1,6 +1,6 @@
 import { AppError, type ForkSession, isAppError, type Session } from "@cognition/contract";
 import type { Fork } from "@cognition/thread";
-import { AWAY } from "../run/hand-back.ts";
+import { AWAY } from "../run/not-the-runs.ts";
 import { makeFolder, presentSession } from "../session/workspace-folder.ts";
 import { filesAt, findHead, findPlace, type Place } from "./find-place.ts";
 import type { Timeline, TimelineOptions } from "./timeline.ts";
