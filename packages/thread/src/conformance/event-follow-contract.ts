@@ -39,8 +39,8 @@ export function eventFollowContract(open: OpenStorage): void {
       await followWriters(storage, storage);
     });
 
-    test("the same from another instance on the same data", async ({ storage, second }) => {
-      if (second) await followWriters(storage, await second());
+    test("the same from another instance on the same data, where there can be one", async ({ storage, second }) => {
+      await followWriters(storage, second ? await second() : storage);
     });
 
     test("a slow reader gets everything, whatever came meanwhile", async ({ storage }) => {
