@@ -1,6 +1,8 @@
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAgentFiles } from "../../src/agent/agent-files.ts";
 import type { AgentRegistry } from "../../src/agent/agent-registry.ts";
+import type { KnownNames } from "../../src/agent/definition-check.ts";
 import { createWorkspace, type Workspace } from "../tool/workspace.ts";
 import { openRegistry } from "./open-registry.ts";
 
@@ -221,6 +223,21 @@ Not the front matter.
     expect((await registry.get("x")).system_prompt).toBe("A.");
     expect(await registry.problems()).toEqual([]);
   });
+});
+
+it("a file's agent is given up where its name becomes a built-in one's, whatever it was before", async () => {
+  await put({ "x.md": "---\ndescription: x\n---\nX." });
+  const files = createAgentFiles({ root: workspace.root });
+  const none = { tools: [], skills: [], middleware: [], providers: [] };
+  const known = (...taken: string[]): KnownNames => ({
+    ...{ ...none, hasTool: () => true },
+    agents: new Map(taken.map((name) => [name, { mode: "all" }])),
+  });
+  expect((await files.refresh(known())).definitions).toMatchObject([{ name: "x" }]);
+  const { definitions, problems } = await files.refresh(known("x"));
+  expect(definitions).toEqual([]);
+  expect(problems[0]).toMatchObject({ message: expect.stringContaining("taken by a built-in agent") });
+  files.close();
 });
 
 describe("a change", () => {

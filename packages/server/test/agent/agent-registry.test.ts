@@ -56,8 +56,14 @@ describe("built-in agents", () => {
   });
 
   it("those that the configuration registers are as fixed", async () => {
-    const own = await openRegistry(workspace.root, { registered: [definitionOf("graph", { source: "builtin" })] });
-    expect((await own.resolveForSession("graph")).definition.name).toBe("graph");
+    const store = await openAgentStore();
+    const before = await openRegistry(workspace.root, { store });
+    await before.create(CreateAgent.parse({ name: "graph", system_prompt: "From when there was none." }));
+    before.close();
+    const registered = [definitionOf("graph", { source: "builtin" })];
+    const own = await openRegistry(workspace.root, { store, registered });
+    expect((await own.resolveForSession("graph")).definition).toMatchObject({ name: "graph", source: "builtin" });
+    await own.delete("graph"); // what was made before may go
     await expect(own.delete("graph")).rejects.toMatchObject({ code: "not_writable" });
   });
 });
@@ -76,6 +82,7 @@ describe("the API's agents", () => {
     await expect(registry.get("a")).rejects.toMatchObject({ code: "agent_not_found" });
     await expect(registry.delete("a")).rejects.toMatchObject({ code: "agent_not_found" });
     await expect(registry.update("a", {})).rejects.toMatchObject({ code: "agent_not_found" });
+    await expect(registry.replace("a b", ReplaceAgent.parse({}))).rejects.toMatchObject({ code: "validation_failed" });
   });
 
   it("are refused with everything they name in vain, and nothing is stored", async () => {
@@ -91,8 +98,12 @@ describe("the API's agents", () => {
     });
     await create("a");
     await expect(registry.update("a", { subagents: ["b"] })).rejects.toMatchObject({ code: "unknown_agent" });
-    await expect(registry.update("a", { config: { provider: "x" } })).rejects.toMatchObject({
-      code: "unknown_provider",
+    for (const config of [{ provider: "x" }, { provider_id: "x" }])
+      await expect(registry.update("a", { config })).rejects.toMatchObject({ code: "unknown_provider" });
+    const response_format = { type: "object", description: "x".repeat(100_000) };
+    await expect(registry.update("a", { response_format })).rejects.toMatchObject({
+      code: "validation_failed",
+      message: expect.stringContaining("100000 characters"),
     });
     expect((await registry.get("a")).subagents).toEqual([]);
   });
@@ -170,6 +181,18 @@ describe("scopes", () => {
     [{}, [{}]],
     [{ a: "1" }, [{ a: "1" }, {}]],
     [{ a: "1", b: "2" }, [{ a: "1", b: "2" }, { a: "1" }, { b: "2" }, {}]],
+    [
+      { a: "1", b: "2", c: "3" },
+      [
+        ...[
+          { a: "1", b: "2", c: "3" },
+          { a: "1", b: "2" },
+          { a: "1", c: "3" },
+          { b: "2", c: "3" },
+        ],
+        ...[{ a: "1" }, { b: "2" }, { c: "3" }, {}],
+      ],
+    ],
   ])("of %j are %j", (scope, chain) => {
     expect(scopeChain(scope)).toEqual(chain);
   });
@@ -178,6 +201,7 @@ describe("scopes", () => {
     const many = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, "v"]));
     expect(scopeChain(many)).toHaveLength(17);
     expect(scopeChain(many).at(-2)).toEqual({ k0: "v" });
+    expect(scopeChain(Object.fromEntries(Object.entries(many).slice(0, 6)))).toHaveLength(2 ** 6);
   });
 });
 
@@ -238,6 +262,19 @@ describe("revisions", () => {
     expect(await two.at(first.revision)).toEqual(first);
     expect(first.revision).toBe((await two.at(first.revision)).revision);
     await expect(two.at("0".repeat(64))).rejects.toMatchObject({ code: "agent_not_found" });
+  });
+
+  it("are stored once for each scope that they are found from", async () => {
+    const store = await openAgentStore();
+    const saved: object[] = [];
+    const saveRevision: typeof store.saveRevision = async (agent, scope) => {
+      saved.push(scope);
+      await store.saveRevision(agent, scope);
+    };
+    const own = await openRegistry(workspace.root, { store: { ...store, saveRevision } });
+    for (const scope of [{}, { user: "ann" }, {}, { user: "ann" }]) await own.resolve("default", scope);
+    expect(saved).toEqual([{}, { user: "ann" }]);
+    own.close();
   });
 
   it("are equal for equal definitions, in whatever order their keys come", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/agent-definition.ts";
 import { builtinAgents } from "../../src/agent/builtin-agents.ts";
-import { canChange, type DelegationView, planDelegation } from "../../src/agent/delegation.ts";
+import { canChange, type DelegationView, planDelegation, requireSubagents } from "../../src/agent/delegation.ts";
 import { RUNTIME_TOOLS } from "../../src/tool/runtime-tools.ts";
 import type { ToolSummary } from "../../src/tool/tool.ts";
 import { definitionOf } from "./agent-store-contract.ts";
@@ -84,6 +84,28 @@ describe("delegation", () => {
   it("has no way back", () => {
     const view = viewOf(reader("a", ["b", "c"]), reader("b", ["c", "a"]), reader("c", ["a", "b"]));
     expect(reach(view, "a").delegates).toEqual({ a: ["b", "c"], b: ["c"], c: [] });
+  });
+
+  it("is open to an agent whose turn came before, which is not on the way", () => {
+    const view = viewOf(reader("a", ["b", "c"]), reader("b"), reader("c", ["b"]));
+    expect(reach(view, "a").delegates).toEqual({ a: ["b", "c"], b: [], c: ["b"] });
+  });
+
+  it("leaves out, further down, who is primary by now, and who is named twice", () => {
+    const view = viewOf(reader("a", ["b"]), reader("b", ["p", "c", "c"]), reader("p", [], "primary"), reader("c"));
+    expect(reach(view, "a").delegates).toEqual({ a: ["b"], b: ["c"], c: [] });
+  });
+
+  it("is refused to whoever names one that is primary, or gone, and says which", () => {
+    const view = viewOf(reader("p", [], "primary"), reader("b"));
+    expect(() => requireSubagents(reader("a", ["b", "*"]), view)).not.toThrow();
+    expect(() => requireSubagents(reader("a", ["b", "p"]), view)).toThrow(/p, which can't be delegated to.*primary/);
+    expect(() => requireSubagents(reader("a", ["gone"]), view)).toThrow(/gone, which does not exist any more/);
+  });
+
+  it("goes on from an agent whatever it is called", () => {
+    const view = viewOf(reader("a", ["constructor"]), reader("constructor", ["b"]), reader("b"));
+    expect(reached(view, "a")).toEqual(["b", "constructor"]);
   });
 
   it("never makes a circle, and readonly never reaches a writer, whatever is defined", () => {

@@ -3,6 +3,7 @@ import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { approvalRules } from "../../src/agent/approval-rules.ts";
 import { readMemoryFiles } from "../../src/agent/memory-files.ts";
+import { memoryFault } from "../../src/agent/memory-path.ts";
 import { createSkillFiles, type SkillFiles } from "../../src/agent/skill-files.ts";
 import { createWorkspace, type Workspace } from "../tool/workspace.ts";
 
@@ -22,7 +23,7 @@ describe("skills", () => {
   it("are told by name, description and place", async () => {
     await put(
       "pdf/SKILL.md",
-      "---\nname: pdf\ndescription: Reads PDFs\nallowed-tools: read_file execute\nversion: 3\n---\nDo so.",
+      "---\nname: pdf\ndescription: Reads PDFs\nallowed-tools: ' read_file, execute '\nversion: 3\n---\nDo so.",
     );
     await put("law/SKILL.md", "---\nname: law\ndescription: |\n  About licenses\nallowed-tools: [grep]\n---\nRead.");
     await put("notes.txt", "no skill");
@@ -54,6 +55,15 @@ describe("skills", () => {
     expect(problems).toMatchObject([{ file: ".cognition/skills/a/SKILL.md" }]);
     expect(problems[0]?.message).toContain(message);
     if (line > 1) expect(problems[0]?.line).toBe(line);
+  });
+
+  it("list their files, which are no folders, up to a hundred", async () => {
+    await put("pdf/SKILL.md", "---\nname: pdf\ndescription: d\n---\nDo.");
+    await put("pdf/scripts/a.py", "print()");
+    expect(await skills.list("pdf")).toEqual(["SKILL.md", "scripts/a.py"]);
+    expect([await skills.list("none"), await skills.list("../..")]).toEqual([[], []]);
+    for (let n = 0; n < 110; n++) await put(`pdf/x/${n}`, "");
+    expect(await skills.list("pdf")).toHaveLength(100);
   });
 
   it("give their files, and nothing outside", async () => {
@@ -125,6 +135,8 @@ describe("memory files", () => {
   it("are bounded, and never from outside", async () => {
     await symlink("/etc/hostname", workspace.path("AGENTS.md"));
     await workspace.write({ "big.md": "x".repeat(200_000) });
+    for (const path of ["/etc/hostname", "../outside.md", "docs/../../outside.md"])
+      expect(memoryFault(path, "file")).toMatch(/relative path inside/);
     const [big, ...rest] = await read(["big.md", "../outside.md"]);
     expect(rest).toEqual([]);
     expect(big?.content).toContain("cut off: 65536 of 200000 bytes");

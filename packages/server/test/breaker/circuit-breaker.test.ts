@@ -42,6 +42,32 @@ describe("the circuit breaker", () => {
     expect(b.state()).toMatchObject({ state: "closed", failed_calls: 6, consecutive_failures: 0 });
   });
 
+  test("counts the first report of a call alone", () => {
+    const b = breaker();
+    b.times(5, "failure");
+    b.pass(60_000);
+    const [one, ...others] = [b.acquire(), b.acquire(), b.acquire()];
+    one?.("success");
+    one?.("ignored");
+    b.acquire();
+    expect(() => b.acquire()).toThrow(open);
+    others.forEach((settle) => void settle("success"));
+    expect(b.state()).toMatchObject({ state: "closed", failed_calls: 5 });
+  });
+
+  test("is opened and let go by what others found out, and is not by what they say of one that is closed", () => {
+    const b = breaker();
+    b.closedElsewhere();
+    b.times(4, "failure");
+    expect(b.state()).toMatchObject({ state: "closed", consecutive_failures: 4 });
+    b.openedElsewhere(5_000, 7);
+    expect(() => b.acquire()).toThrow("7 in 5 s");
+    b.closedElsewhere();
+    expect(b.state()).toMatchObject({ state: "half_open", consecutive_failures: 7 });
+    b.times(3, "success");
+    expect(b.state().state).toBe("closed");
+  });
+
   test("ignores what says nothing about the provider", () => {
     const b = breaker();
     b.times(4, "failure");

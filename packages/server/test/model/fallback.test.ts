@@ -90,7 +90,12 @@ describe("fallback", () => {
     await expect((await modelOf(both())).invoke("hi")).rejects.toMatchObject({
       code: "model_rate_limited",
       message: expect.stringMatching(/openai.*slow down.*Fallback.*anthropic.*boom.*kept/s),
-      details: { provider_id: "openai", fallbacks: [{ provider_id: "anthropic", code: "model_failed" }] },
+      details: {
+        provider_id: "openai",
+        status: 429,
+        retry_after_ms: 999_000,
+        fallbacks: [{ provider_id: "anthropic", code: "model_failed" }],
+      },
     });
   });
 
@@ -128,6 +133,24 @@ describe("the breaker around real calls", () => {
     expect(await made.circuitBreakers()).toMatchObject({
       openai: { state: "closed", total_calls: 8, failed_calls: 5 },
     });
+  });
+
+  test("gives the place of a trial that was aborted to the next", async () => {
+    let time = 0;
+    const clock: Clock = { now: () => time, sleep: async () => undefined };
+    const breaker = { failureThreshold: 1, openMs: 1_000, halfOpenCalls: 1, successThreshold: 1 };
+    const made = registry([provider(openai, one.url, { max_retries: 0 })], { clock, breaker });
+    const model = await modelOf(made);
+    one.script(openai.fails(500, "boom"), { type: "stream", pieces: [{ type: "hang" }] }, openai.says("ok"));
+    await expect(model.invoke("hi")).rejects.toMatchObject({ code: "model_failed" });
+    time = 1_000;
+    const abort = new AbortController();
+    const trial = expect(model.invoke("hi", { signal: abort.signal })).rejects.toThrow();
+    await expect.poll(() => one.requests).toHaveLength(2);
+    abort.abort(new Error("stop"));
+    await trial;
+    expect((await model.invoke("hi")).text).toBe("ok");
+    expect(await made.circuitBreakers()).toMatchObject({ openai: { state: "closed", failed_calls: 1 } });
   });
 
   test("is open for its time, also when the time of day is put back meanwhile", async () => {

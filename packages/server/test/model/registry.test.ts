@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { CreateProvider } from "@cognition/contract";
 import { describe, expect, test } from "vitest";
+import { createKeyRing } from "../../src/model/key-ring.ts";
 import { createMemoryProviderStore } from "../../src/model/memory-provider-store.ts";
 import { createModelRegistry } from "../../src/model/model-registry.ts";
 import { OfflineModel } from "../../src/model/offline/offline-model.ts";
@@ -104,6 +105,20 @@ describe("keys", () => {
       await expect(at(url, "c")).rejects.toMatchObject({ code: "invalid_config" });
     }
   });
+});
+
+test("a host that an operator adds for a key leaves it its maker's own", async () => {
+  const made = createModelRegistry({ env: {}, keyHosts: { OPENAI_API_KEY: ["gateway.example"] } });
+  for (const host of ["gateway.example", "api.openai.com"]) {
+    const fields = { id: host.split(".")[0] ?? "", provider: "openai", api_key_env: "OPENAI_API_KEY" };
+    await expect(made.create(input({ ...fields, base_url: `https://${host}/v1` }))).resolves.toBeDefined();
+  }
+});
+
+test("a key is taken out wherever it stands in what a provider says, and so is what looks like one", () => {
+  const { redact } = createKeyRing({ env: { CORP_KEY: "house-secret" }, hosts: { CORP_KEY: ["a.example"] } });
+  expect(redact("house-secret is wrong, (house-secret)")).toBe("[CORP_KEY] is wrong, ([CORP_KEY])");
+  expect(redact("not sk-abcdefgh1234, nor sk-ab****cd")).toBe("not [key], nor [key]");
 });
 
 describe("what the configuration says of providers", () => {
@@ -218,6 +233,35 @@ describe("the test of a provider", () => {
       error: { code: "model_auth_failed" },
     });
   });
+});
+
+test("the test of a provider asks once, whatever it may be asked again otherwise", async () => {
+  await using server = await openScriptedServer();
+  server.script(openaiProtocol.fails(500, "boom"));
+  const made = registry([provider(openaiProtocol, server.url, { max_retries: 3 })]);
+  expect(await made.test("openai")).toMatchObject({ ok: false });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("a provider that is changed, or made anew under the name of another, has failed at nothing yet", async () => {
+  await using server = await openScriptedServer();
+  server.script(openaiProtocol.fails(500, "boom"));
+  const keyHosts = { TEST_KEY: ["127.0.0.1"] };
+  const made = createModelRegistry({ env: { TEST_KEY: KEY }, keyHosts, breaker: { failureThreshold: 1 } });
+  const fields = { base_url: `${server.url}/v1`, max_retries: 0 };
+  const failOnce = async () => {
+    const model = await made.createModel(await made.select({ message: { provider_id: "mine" } }));
+    await expect(model.invoke("hi")).rejects.toMatchObject({ code: "model_failed" });
+    expect((await made.circuitBreakers())["mine"]).toMatchObject({ state: "open" });
+  };
+  await made.create(input(fields));
+  await failOnce();
+  await made.update("mine", { display_name: "Mine" });
+  expect((await made.circuitBreakers())["mine"]).toBeUndefined();
+  await failOnce();
+  await made.remove("mine");
+  await made.create(input(fields));
+  expect((await made.circuitBreakers())["mine"]).toBeUndefined();
 });
 
 describe("the list of models", () => {

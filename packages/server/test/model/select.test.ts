@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ProviderDefinition } from "../../src/model/provider-definition.ts";
+import { visibleProviders } from "../../src/model/scope-order.ts";
 import { selectModel } from "../../src/model/select-model.ts";
 
 function provider(id: string, more: Partial<ProviderDefinition> = {}): ProviderDefinition {
@@ -101,6 +102,11 @@ describe("scopes", () => {
   const ours = provider("ours", { scope: { user: "ada" }, priority: 900 });
   const theirs = provider("theirs", { scope: { user: "bob" }, priority: 0 });
   const project = provider("first", { scope: { user: "ada", project: "x" }, model: "closest" });
+
+  test("of one priority come by their ids", () => {
+    const [b, a, c] = ["b", "a", "c"].map((id) => provider(id)) as [typeof ours, typeof ours, typeof ours];
+    expect(visibleProviders([b, a, c]).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  });
 
   test("come from the most specific outward, whatever the priority", () => {
     const providers = [first, ours, theirs, project];

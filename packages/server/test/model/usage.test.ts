@@ -15,6 +15,13 @@ beforeEach(async () => {
 });
 afterEach(() => server[Symbol.asyncDispose]());
 
+test("a cost is of what is charged for: never less than nothing, and no cache where writing it is free", () => {
+  const cost = (given: object) =>
+    estimateCost({ provider: "openai", model: "gpt-5.4", input_tokens: 10, output_tokens: 0, ...given });
+  expect(cost({ cache_read_tokens: 30 })).toBeCloseTo((30 * 0.25) / 1e6, 12);
+  expect(cost({ cache_creation_tokens: 4 })).toBeCloseTo((10 * 2.5) / 1e6, 12);
+});
+
 describe("usage", () => {
   test("of OpenAI counts cached and reasoning tokens, and the reasoning itself streams", async () => {
     server.script(

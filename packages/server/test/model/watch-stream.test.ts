@@ -33,3 +33,19 @@ test.each([
 ])("gives up by its limit %s", async (timeout, pauses) => {
   await expect(read(pauses)).rejects.toMatchObject({ code: "model_timeout", details: { timeout } });
 });
+
+test("what is aborted gives nothing more, though its source goes on: before the first piece, and between two", async () => {
+  let n = 0;
+  const counting = { next: () => Promise.resolve({ done: false, value: ++n }) };
+  const pieces = () => ({ [Symbol.asyncIterator]: () => counting });
+  const options = (signal: AbortSignal) => ({ provider_id: "deaf", timeouts, signal });
+  const stop = new AbortController();
+  const stream = watchStream(pieces, options(stop.signal));
+  expect(await stream.next()).toEqual({ done: false, value: 1 });
+  stop.abort(new Error("stopped"));
+  await expect(stream.next()).rejects.toThrow("stopped");
+  const late = watchStream(() => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }), {
+    ...options(AbortSignal.abort(new Error("stopped before"))),
+  });
+  await expect(late.next()).rejects.toThrow("stopped before");
+});
