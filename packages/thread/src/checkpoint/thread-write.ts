@@ -64,7 +64,7 @@ function together(dialect: Dialect, guard: string, params: readonly SqlValue[], 
   const { pieces, checkpoints, writes } = write;
   return {
     with: membersOf(dialect, guard, [pieces.length, checkpoints.length, writes.length]),
-    sql: "select pk, event_seq, generation from guard",
+    sql: "select pk, checkpoint_seq, event_seq, generation from guard",
     params: [
       ...params,
       ...pieceParams(pieces),

@@ -25,7 +25,7 @@ import {
   rebuiltSessions,
   type WriteOp,
 } from "./write-op.ts";
-import { ensureThread } from "./write-statements.ts";
+import { ensureThread, type Reached } from "./write-statements.ts";
 
 /** Recent checkpoints whose channels are known, so that the next one can take over what did not change. */
 const CHECKPOINTS_KNOWN = 64;
@@ -244,8 +244,12 @@ export class ThreadWriter implements LeasedWrites {
   }
 
   async #amend(batch: WriteBatch): Promise<void> {
-    const reason = await explainRefusal(this.#ctx.db, this.thread_id, batch.writer, batch.knowledge.generation);
-    if (reason === "pruned") {
+    const reason = await explainRefusal(this.#ctx.db, this.thread_id, batch.writer, batch.knowledge);
+    if (reason === "lost" && batch.writer.lease) {
+      this.#forget();
+      throw lostByDatabase(this.thread_id);
+    }
+    if (reason === "pruned" || reason === "lost") {
       // Or the thread has got a session.
       if (this.session_id === null) await this.findSession();
       this.#encodeAgain(batch);
@@ -271,11 +275,12 @@ export class ThreadWriter implements LeasedWrites {
       [...own, ...batch.others.map(({ statement }) => statement)],
       batch,
     );
-    const row = results[opening.length]?.rows[0] as { event_seq: number; generation: number };
+    const row = results[opening.length]?.rows[0] as unknown as Reached & { generation: number };
     this.#exists = true;
     batch.left = left;
     for (const [i, other] of batch.others.entries()) other.result = results[own.length + i];
     batch.knowledge.generation = row.generation;
+    batch.knowledge.reached = { checkpoint_seq: row.checkpoint_seq, event_seq: row.event_seq };
     batch.memory.mergeInto(batch.knowledge.memory);
     this.#open?.memory.settleOn(this.#open.knowledge.memory);
     await this.#publish(batch, row.event_seq, events);
@@ -330,6 +335,7 @@ export class ThreadWriter implements LeasedWrites {
       head: checkpoints.findLast((c) => c.ns === "" && c.checkpoint_id !== c.parent_id)?.checkpoint_id,
       epoch: writer.lease?.epoch,
       generation: knowledge.generation,
+      reached: knowledge.reached,
       expectedHead: expectedHead(ops) === undefined ? projectedAfter(ops) : expectedHead(ops),
       ttl_ms: this.#ttl_ms,
     };
@@ -349,6 +355,14 @@ export class ThreadWriter implements LeasedWrites {
     this.#knowledge = noKnowledge();
     this.#channels.clear();
   }
+}
+
+/** As when another has taken over: the run goes on from what is there. Checkpoints that name what is gone could never be read. */
+function lostByDatabase(thread_id: string): AppError {
+  const told =
+    `The database no longer has what was stored of thread ${thread_id}, as after a backup or a standby took its place; ` +
+    "nothing of this is stored, and the run goes on from what is there";
+  return new AppError("stale_epoch", told);
 }
 
 /** Nothing has to be read before it can be written. */

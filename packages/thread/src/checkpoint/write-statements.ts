@@ -22,6 +22,11 @@ export function ensureThread(dialect: Dialect, thread_id: string, created_at: st
   return prepared(dialect, sql, [thread_id, created_at]);
 }
 
+export interface Reached {
+  checkpoint_seq: number;
+  event_seq: number;
+}
+
 export interface ThreadGuard {
   thread_id: string;
   /** What the write adds. */
@@ -33,6 +38,8 @@ export interface ThreadGuard {
   /** What must be true of the thread, or nothing is written. */
   epoch: number | undefined;
   generation: number | undefined;
+  /** How far the thread had come with the writer's last commit: it never goes back, unless the database has lost that. */
+  reached: Reached | undefined;
   /** The head that the writer has seen (null for none), when it must still be so. */
   expectedHead: string | null | undefined;
   ttl_ms: number | undefined;
@@ -44,7 +51,7 @@ const GIVES = "pk, lineage, checkpoint_seq, event_seq, generation";
 
 /** Locks the thread's row, checks the fence and hands out numbers; the first statement of every write. */
 export function guardThread(dialect: Dialect, guard: ThreadGuard): { sql: string; params: SqlValue[] } {
-  const { epoch, generation, expectedHead, ttl_ms } = guard;
+  const { epoch, generation, reached, expectedHead, ttl_ms } = guard;
   const sets = ["checkpoint_seq = checkpoint_seq + ?", "event_seq = event_seq + ?", "bytes = bytes + ?"];
   const values: SqlValue[] = [guard.checkpoints, guard.events, guard.bytes];
   const conditions = ["thread_id = ?", "deleted_at is null"];
@@ -65,6 +72,10 @@ export function guardThread(dialect: Dialect, guard: ThreadGuard): { sql: string
   if (generation !== undefined) {
     conditions.push("generation = ?");
     expected.push(generation);
+  }
+  if (reached !== undefined) {
+    conditions.push("checkpoint_seq >= ?", "event_seq >= ?");
+    expected.push(reached.checkpoint_seq, reached.event_seq);
   }
   if (expectedHead === null) conditions.push("head is null");
   else if (expectedHead !== undefined) {
