@@ -237,7 +237,6 @@ it("a file's agent is given up where its name becomes a built-in one's, whatever
   const { definitions, problems } = await files.refresh(known("x"));
   expect(definitions).toEqual([]);
   expect(problems[0]).toMatchObject({ message: expect.stringContaining("taken by a built-in agent") });
-  files.close();
 });
 
 describe("a change", () => {

@@ -59,7 +59,6 @@ describe("built-in agents", () => {
     const store = await openAgentStore();
     const before = await openRegistry(workspace.root, { store });
     await before.create(CreateAgent.parse({ name: "graph", system_prompt: "From when there was none." }));
-    before.close();
     const registered = [definitionOf("graph", { source: "builtin" })];
     const own = await openRegistry(workspace.root, { store, registered });
     expect((await own.resolveForSession("graph")).definition).toMatchObject({ name: "graph", source: "builtin" });
@@ -272,9 +271,8 @@ describe("revisions", () => {
       await store.saveRevision(agent, scope);
     };
     const own = await openRegistry(workspace.root, { store: { ...store, saveRevision } });
-    for (const scope of [{}, { user: "ann" }, {}, { user: "ann" }]) await own.resolve("default", scope);
+    for (const scope of [{}, { user: "ann" }, {}, { user: "ann" }]) await own.resolveForSession("default", scope);
     expect(saved).toEqual([{}, { user: "ann" }]);
-    own.close();
   });
 
   it("are equal for equal definitions, in whatever order their keys come", async () => {

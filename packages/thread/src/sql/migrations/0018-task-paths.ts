@@ -4,6 +4,7 @@ import type { Migration } from "./migration.ts";
 export const taskPaths: Migration = {
   version: 18,
   name: "task-paths",
-  oldestProgram: 1,
+  // Programs before it can't read long maps, Maps, Sets and lists of texts as they have been stored since ADR 16.
+  oldestProgram: 13,
   up: ({ text }) => [`alter table checkpoint_writes add column task_path ${text} not null default ''`],
 };
