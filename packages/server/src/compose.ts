@@ -78,7 +78,7 @@ export interface ComposeOptions {
   telemetry?: Telemetry;
   /** Holds every reply to its schema: for tests. */
   check_replies?: boolean;
-  engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms">>;
+  engine?: Partial<Pick<RunEngineOptions, "owner" | "lease_ms" | "max_runs" | "poll_ms" | "max_stalled_attempts">>;
   onError: RunEngineOptions["onError"];
   /** False for one that only answers requests: it takes up no run, sends no callback and clears nothing away. */
   works?: boolean;

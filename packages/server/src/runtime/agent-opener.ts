@@ -18,7 +18,6 @@ import type { ModelRegistry } from "../model/model-registry.ts";
 import type { ModelChoice, ModelSelection } from "../model/select-model.ts";
 import { reportedUsage, usageOf } from "../model/usage.ts";
 import type { RunWork } from "../run/executor.ts";
-import type { RunInput } from "../run/run-input.ts";
 import { unlessAborted } from "../run/unless-aborted.ts";
 import type { Sandbox, Sandboxes } from "../sandbox/sandbox.ts";
 import { makeFolder } from "../session/workspace-folder.ts";
@@ -28,8 +27,8 @@ import { type AgentGraph, createAgentGraph } from "./agent-graph.ts";
 import { agentParts, type SharedParts } from "./agent-parts.ts";
 import { describeCommands } from "./command-description.ts";
 import type { CustomGraph } from "./custom-graph.ts";
+import type { GraphExecutorOptions } from "./graph-executor.ts";
 import type { NamedMiddleware } from "./named-middleware.ts";
-import type { OpenedAgent } from "./opened-agent.ts";
 import { createSharedLooks } from "./shared-looks.ts";
 import { createWorkspaceBackend } from "./workspace-backend.ts";
 
@@ -56,9 +55,7 @@ const RECURSION_LIMIT = 10_000;
 const GRAPHS_KEPT = 200;
 
 /** Gives each run its agent: the revision it began with, the model it asked for, the folder of its session. */
-export function createAgentOpener(
-  options: AgentOpenerOptions,
-): (work: RunWork, input: RunInput) => Promise<OpenedAgent> {
+export function createAgentOpener(options: AgentOpenerOptions): GraphExecutorOptions["openAgent"] {
   const graphs = new Map<string, Promise<AgentGraph>>();
   const shared = createSharedLooks();
 
@@ -76,9 +73,8 @@ export function createAgentOpener(
     return { agent, known, memory, skills };
   }
 
-  /** Once for all runs that begin together; each waits only until it is told to stop. What is to be stopped asks nobody. */
+  /** Once for all runs that begin together; each waits only until it is told to stop. */
   async function lookFor(wanted: Wanted, { signal, drain }: Pick<RunWork, "signal" | "drain">): Promise<AgentFiles> {
-    if (signal.aborted) return look(wanted, false);
     const { revision, name, scopes } = wanted;
     const looking = shared(JSON.stringify([revision, name, scopes]), () => look(wanted, true));
     return unlessAborted(AbortSignal.any([signal, drain]), looking);
@@ -98,11 +94,12 @@ export function createAgentOpener(
     return graph;
   }
 
-  return async ({ claimed: { run, session }, ...signals }, input) => {
+  return async ({ claimed: { run, session }, ...signals }, input, purpose) => {
     const { agent_revision: revision, agent_name: name } = run;
     const { scopes, config } = session;
+    const wanted = { revision, name, scopes };
     const [files, sandbox, context] = await Promise.all([
-      lookFor({ revision, name, scopes }, signals),
+      purpose === "settle" ? look(wanted, false) : lookFor(wanted, signals),
       openSandbox(options, session),
       sessionContext(options.storage, session),
     ]);

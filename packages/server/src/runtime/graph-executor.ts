@@ -35,8 +35,11 @@ import { createUsageMeter } from "./usage-meter.ts";
 
 export interface GraphExecutorOptions {
   storage: Storage;
-  /** The graph, the model and the sandbox that a run needs; the same ones for the same revision, model and session. */
-  openAgent(work: RunWork, input: RunInput): Promise<OpenedAgent>;
+  /**
+   * The graph, the model and the sandbox that a run needs; the same ones for the same revision, model and session. To `settle`,
+   * which uses no tool, it waits for nobody who has tools, and for no drain: the run ends here.
+   */
+  openAgent(work: RunWork, input: RunInput, purpose: "execute" | "settle"): Promise<OpenedAgent>;
   workspaces: Pick<Workspaces, "begin">;
   budgets: Pick<Budgets, "open">;
 }
@@ -66,11 +69,11 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
   const inStep = createInStep();
   const tracers = isTraced() ? [] : [new NoTracer()];
 
-  async function open(work: RunWork): Promise<Running & { input: RunInput }> {
+  async function open(work: RunWork, purpose: "execute" | "settle"): Promise<Running & { input: RunInput }> {
     const input = parseInput(work);
     const known = running.get(work);
     if (known) return { ...known, input };
-    const agent = await openAgent(work, input);
+    const agent = await openAgent(work, input, purpose);
     const usage = createUsageMeter(await usedBefore(storage, work));
     const budget = budgets.open(work.claimed.run, work.claimed.session);
     if (work.claimed.run.attempt > 1) await budget.giveBack();
@@ -114,12 +117,12 @@ export function createGraphExecutor({ storage, openAgent, workspaces, budgets }:
 
   return {
     execute: async (work) => {
-      const { input, ...one } = await open(work);
+      const { input, ...one } = await open(work, "execute");
       await inStep();
       return withinBudget(one.scope.budget, () => inRun(one.scope, () => execute(storage, one, input)));
     },
     settle: async (work) => {
-      const one = await open(work).catch((error) => closeUnopened(storage, work, error));
+      const one = await open(work, "settle").catch((error) => closeUnopened(storage, work, error));
       await inRun(one.scope, () => settle(storage, one, one.input));
       await work.log.flush();
       return { usage: one.scope.usage.total() };

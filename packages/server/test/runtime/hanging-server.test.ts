@@ -63,3 +63,15 @@ it("a node that shuts down hands such a run over at once, and another one does i
   const next = { ...(await startRuntime({ storage })), session: started.session };
   expect(dataOf(await eventsOf(next, started.run_id), "done")).toMatchObject([{ status: "succeeded" }]);
 });
+
+it("nor does a run that is given up wait for it: its agent is opened only to leave the thread fit for its next message", async () => {
+  const folder = createTempDir();
+  const JOURNAL = join(folder.path, "journal");
+  const config = withServer({ HANGS_WITH_FILE: folder.path, JOURNAL });
+  const started = await startRuntime({ config, engine: { poll_ms: 20, max_stalled_attempts: 0 } });
+  const run_id = await send(started, "My name is Ann");
+  expect(dataOf(await eventsOf(started, run_id), "done")).toMatchObject([{ status: "failed" }]);
+  expect(await heardOf(started)).toEqual([{ role: "user", content: "My name is Ann", heard: true }]);
+  expect(existsSync(JOURNAL)).toBe(false);
+  folder.remove();
+});
