@@ -43,9 +43,10 @@ export interface SessionStore {
   /** Adds `delta` in the database, so that concurrent calls add up. Never below zero. */
   updateMessageCount(session_id: string, delta: number): Promise<void>;
   /**
-   * Removes the session, its messages, runs, events, journal, scratch artifacts and its thread in one commit. The
-   * thread stays deleted: a writer that comes late is refused. Pieces that a fork shares live on. Deliveries that are done
-   * go too; one that is still owed stays until its last attempt.
+   * Removes the session, its messages, runs, events, journal, scratch artifacts and its thread: in one commit nobody finds any of
+   * it any more; what takes longer to remove goes right after, and after a crash with `sweepExpired`. The thread stays deleted: a
+   * writer that comes late is refused. Pieces that a fork shares live on. Deliveries that are done go too; one that is still owed
+   * stays until its last attempt.
    */
   deleteSession(session_id: string, scope?: Scope): Promise<boolean>;
   /** Those of the ids that were sessions here, and are deleted; in any order. Not one that nobody ever had, or that is in use again. */

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { AppError } from "@cognition/contract";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { put } from "../src/conformance/checkpoint-line.ts";
@@ -119,6 +120,29 @@ describe.each(savers)("the deletion of a long session on $name", ({ run }) => {
       const left = await after.getTuple({ configurable: { thread_id: kept.thread_id } });
       expect(left?.checkpoint.channel_values["messages"]).toHaveLength(3_000);
     }, dying);
+  });
+
+  it("has not failed where the storage goes away once it is gone: the next sweep takes what is left, of a thread likewise", () => {
+    let transactions = Number.POSITIVE_INFINITY;
+    const away = (db: Database): Database => ({
+      ...db,
+      transaction: async (body, writer) => {
+        if (transactions-- <= 0) throw new AppError("storage_unavailable", "the connection was lost");
+        return db.transaction(body, writer);
+      },
+    });
+    return run(async (open) => {
+      const { gone, kept } = await longSessions(open);
+      transactions = 1;
+      expect(await createSessionStore(open.ctx).deleteSession(gone.id)).toBe(true);
+      transactions = 1;
+      await open.saver.deleteThread(kept.thread_id);
+      transactions = Number.POSITIVE_INFINITY;
+      expect(await rowsOf(open)).toEqual([4_000, 2_000, 0]);
+      expect(await open.saver.sweepExpired()).toEqual([]);
+      // A thread's events are its session's, which is still there.
+      expect(await rowsOf(open)).toEqual([3_000, 0, 0]);
+    }, away);
   });
 });
 

@@ -16,7 +16,7 @@ import type { SqlContext } from "../sql/context.ts";
 import { bodyJson, encodeBody } from "./checkpoint-body.ts";
 import { missing, type Place, placeOf, requirePlace, requireThreadId, threadIdOf } from "./checkpoint-place.ts";
 import { copyThread } from "./copy-thread.ts";
-import { deleteThread, removeRest } from "./delete-thread.ts";
+import { deleteThread, removeRestNow } from "./delete-thread.ts";
 import { deltaChannelHistory } from "./delta-history.ts";
 import { encodeValue } from "./encode.ts";
 import { handledLater } from "./handled-later.ts";
@@ -165,7 +165,7 @@ export class CheckpointSaver extends BaseCheckpointSaver {
     const thread_id = threadIdOf(threadId);
     const deleted = await this.#ctx.db.transaction(() => deleteThread(this.#ctx, thread_id));
     this.#threads.delete(thread_id);
-    await removeRest(this.#ctx, deleted);
+    await removeRestNow(this.#ctx, deleted);
   }
 
   /** A new thread that stands where the other does, or did at a checkpoint; it shares all that is stored. */

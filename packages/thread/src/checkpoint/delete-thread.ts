@@ -1,3 +1,4 @@
+import { type ErrorCode, isAppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
@@ -48,10 +49,21 @@ export function* leaveTombstone(ctx: SqlContext, thread_id: string): Tx<number |
 /** Asked once the lineage is locked: a copy that was being made has its row by now. Of a dead lineage nobody makes one any more. */
 const LIVE_OF_LINEAGE = "select 1 from threads where (pk = ? or lineage = ?) and deleted_at is null limit 1";
 
-/** What deleted threads have left, in transactions that are short. After a crash the next `sweepExpired` goes on with it. */
+/** What a deleted thread has left, in transactions that are short. After a crash the next `sweepExpired` goes on with it. */
 export async function removeRest(ctx: SqlContext, thread: DeletedThread | undefined): Promise<void> {
   if (!thread?.hasMore) return;
   while (await ctx.db.transaction(() => removePortion(ctx, thread.pk)));
+}
+
+const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy", "storage_closed"];
+
+/** For whoever has just deleted it. That is done: a storage which goes away meanwhile leaves the rest to the sweep, as a crash does. */
+export async function removeRestNow(ctx: SqlContext, thread: DeletedThread | undefined): Promise<void> {
+  try {
+    await removeRest(ctx, thread);
+  } catch (error) {
+    if (!isAppError(error, ...AWAY)) throw error;
+  }
 }
 
 /** Whether there may be more; a deleted thread that has a time to expire is one of which there is. */

@@ -1,6 +1,6 @@
 import { AppError, type Session } from "@cognition/contract";
 import { sql } from "kysely";
-import { removeRest } from "../checkpoint/delete-thread.ts";
+import { removeRestNow } from "../checkpoint/delete-thread.ts";
 import type { NewSession, SessionPatch, SessionStore } from "../session-store.ts";
 import type { SqlContext } from "./context.ts";
 import { placeholders } from "./dialect.ts";
@@ -82,7 +82,7 @@ export function createSessionStore(ctx: SqlContext): SessionStore {
       const deleted = await db.transaction(() => deleteSession(ctx, session_id, scoped));
       if (!deleted) return false;
       db.wakeUps.send(deletionOf(session_id));
-      await removeRest(ctx, deleted);
+      await removeRestNow(ctx, deleted);
       return true;
     },
     findDeletedSessions: async (session_ids) => {
