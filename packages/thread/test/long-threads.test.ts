@@ -193,6 +193,30 @@ describe.each(savers)("a long conversation on $name", ({ run }) => {
   });
 });
 
+describe.each(savers)("a long conversation whose session is deleted while it is read, on $name", ({ run }) => {
+  it.each(["messagesAt", "readTimeline"] as const)("is gone, and not damaged: %s", (name) => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const disturbed = (db: Database): Database => ({
+      ...db,
+      readAll: async (...asked) => {
+        const first = asked[0].some(({ sql }) => /from pieces/.test(sql)) ? meanwhile : undefined;
+        if (first) meanwhile = undefined;
+        await first?.();
+        return db.readAll(...asked);
+      },
+    });
+    return run(async ({ ctx, saver }) => {
+      const { id, thread_id } = await createSessionStore(ctx).createSession({});
+      const { checkpoint } = await put(saver, thread_id, { messages: conversation(1_000) });
+      const { messagesAt, readTimeline } = createTimelineStore(ctx);
+      const read = { messagesAt: () => messagesAt(id, checkpoint.id), readTimeline: () => readTimeline(id) };
+      meanwhile = () => createSessionStore(ctx).deleteSession(id);
+      const outcome = await read[name]().catch(({ code }: { code: string }) => code);
+      expect(outcome).toEqual({ messagesAt: "checkpoint_not_found", readTimeline: [] }[name]);
+    }, disturbed);
+  });
+});
+
 describe.each(savers)("what goes through all messages of a long session, on $name", ({ run }) => {
   it("has read them before its transaction, which changes many rows at a time", () => {
     let [statements, pieces] = [0, 0];

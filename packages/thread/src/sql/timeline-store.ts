@@ -1,5 +1,6 @@
 import type { Message } from "@cognition/contract";
 import { forkCheckpoint } from "../checkpoint/fork-checkpoint.ts";
+import { MissingPiece } from "../checkpoint/piece-decoder.ts";
 import { readMessagesAt, readTimeline } from "../checkpoint/timeline-read.ts";
 import { EMPTY_TREE } from "../snapshot/tree.ts";
 import type { TimelineStore } from "../timeline-store.ts";
@@ -74,8 +75,18 @@ export function createTimelineStore(ctx: SqlContext): TimelineStore {
   };
 }
 
-/** The same steps as in a transaction, each on its own, with turns for others in between. */
+/** What was swept in between shows as a missing piece: then it is read anew, or is gone. A second time it is damage. */
 async function reading<T>(db: Database, body: () => Tx<T>): Promise<T> {
+  try {
+    return await readInSteps(db, body);
+  } catch (error) {
+    if (!(error instanceof MissingPiece)) throw error;
+    return readInSteps(db, body);
+  }
+}
+
+/** The same steps as in a transaction, each on its own, with turns for others in between. */
+async function readInSteps<T>(db: Database, body: () => Tx<T>): Promise<T> {
   const steps = body();
   let step = steps.next();
   while (!step.done) {
