@@ -1,6 +1,6 @@
-import { type ErrorCode, isAppError } from "@cognition/contract";
 import type { SqlContext } from "../sql/context.ts";
 import { type Dialect, placeholders } from "../sql/dialect.ts";
+import { isAway } from "../sql/errors.ts";
 import { all, type SqlValue, type Statement, type Tx } from "../sql/statement.ts";
 import { lockLineage, sweepLineage } from "./lineage.ts";
 
@@ -55,14 +55,12 @@ export async function removeRest(ctx: SqlContext, thread: DeletedThread | undefi
   while (await ctx.db.transaction(() => removePortion(ctx, thread.pk)));
 }
 
-const AWAY: readonly ErrorCode[] = ["storage_unavailable", "storage_busy", "storage_closed"];
-
 /** For whoever has just deleted it. That is done: a storage which goes away meanwhile leaves the rest to the sweep, as a crash does. */
 export async function removeRestNow(ctx: SqlContext, thread: DeletedThread | undefined): Promise<void> {
   try {
     await removeRest(ctx, thread);
   } catch (error) {
-    if (!isAppError(error, ...AWAY)) throw error;
+    if (!isAway(error)) throw error;
   }
 }
 

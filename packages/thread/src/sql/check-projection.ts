@@ -1,10 +1,11 @@
-import { AppError, isAppError } from "@cognition/contract";
+import { AppError } from "@cognition/contract";
 import type { WriterLease } from "../checkpoint/lease.ts";
 import type { ProjectedRows, ShownFields } from "../checkpoint/projected-rows.ts";
 import type { RebuildReport } from "../message-store.ts";
 import type { SqlContext } from "./context.ts";
 import type { Database } from "./database.ts";
 import { perDialect, prepared } from "./dialect.ts";
+import { isAway } from "./errors.ts";
 import { createMessageProjection } from "./message-projection.ts";
 import type { MessageRow } from "./message-row.ts";
 import type { QueryResult, Statement } from "./statement.ts";
@@ -61,7 +62,7 @@ export async function repairProjection(
   try {
     outcome = await createMessageProjection(ctx).rebuildMessages(session_id);
   } catch (error) {
-    if (isAppError(error, "storage_unavailable", "storage_busy", "storage_closed")) throw error;
+    if (isAway(error)) throw error;
     outcome = error as Error;
   }
   // A graph that puts its messages into another order may look like damage, and the rebuild then finds none.

@@ -1,4 +1,4 @@
-import { AppError } from "@cognition/contract";
+import { AppError, isAppError } from "@cognition/contract";
 
 /** The one place where a driver's error becomes one of ours. */
 export function storageError(error: unknown, where: string): AppError {
@@ -23,6 +23,11 @@ export function storageError(error: unknown, where: string): AppError {
   }
   if (isFull(error)) return new AppError("storage_unavailable", noRoom(where, message), { cause });
   return new AppError("storage_unavailable", `${where}: ${message}`, { cause });
+}
+
+/** Whether nothing is wrong but that the storage can't be asked now. */
+export function isAway(error: unknown): boolean {
+  return isAppError(error, "storage_unavailable", "storage_busy", "storage_closed");
 }
 
 const POSTGRES_UNTRANSLATABLE = "22021";
