@@ -83,7 +83,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function leaveToRun(session_id: string, scope: Scope | undefined, error: unknown): Promise<void> {
     if (!isAppError(error, "session_busy")) throw error;
     const session = await find(session_id, scope);
-    if (!(await isAtWorkHere(options, session))) await options.workspaces.change(session, async () => {});
+    if (!(await isAtWorkHere(options, session, UNSTORED))) await options.workspaces.change(session, async () => {});
   }
 
   type FindFolder = (given: string | undefined) => Promise<string | null>;
@@ -144,7 +144,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const session = await find(session_id, scope);
       const files = await filesOf(session);
       // A run on this node takes in what is done to its folder. One that is not its own is everybody's, whoever works in it.
-      if (ownsFolder(session) && (await isAtWorkHere(options, session))) await work(files);
+      if (ownsFolder(session) && (await isAtWorkHere(options, session, "nothing was changed"))) await work(files);
       else {
         const changed = options.workspaces.change(session, () => work(files));
         await changed.catch((error) => leaveToRun(session_id, scope, error));
@@ -153,15 +153,20 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 }
 
-async function isAtWorkHere({ engine, storage }: SessionsOptions, { id, active_run_id }: Session): Promise<boolean> {
+const UNSTORED = "what was changed is not stored";
+
+/** Refuses, and says what has come of it, where a run is at work on another node. */
+async function isAtWorkHere({ engine, storage }: SessionsOptions, session: Session, became: string): Promise<boolean> {
+  const { active_run_id } = session;
   if (active_run_id === null) return false;
   if (engine.active.includes(active_run_id)) return true;
-  if ((await storage.getRun(active_run_id)).status === "running") throw workedOnElsewhere(id, active_run_id);
+  if ((await storage.getRun(active_run_id)).status === "running")
+    throw workedOnElsewhere(session.id, active_run_id, became);
   return false; // it waits: for its turn, or for a human
 }
 
-function workedOnElsewhere(session_id: string, run_id: string): AppError {
-  const message = `Session ${session_id} is busy with run ${run_id} on another node; nothing was changed. Send it again when that has ended.`;
+function workedOnElsewhere(session_id: string, run_id: string, became: string): AppError {
+  const message = `Session ${session_id} is busy with run ${run_id} on another node; ${became}. Send it again when that has ended.`;
   return new AppError("session_busy", message, { details: { run_id } });
 }
 

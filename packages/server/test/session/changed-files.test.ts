@@ -29,3 +29,24 @@ it("and where that run has ended by then, the files are stored after it", async 
   await sessions.changeFiles(session.id, undefined, async () => "written");
   expect(stored).toEqual(["written", "undefined"]);
 });
+
+it("and where that run is another node's, the answer does not say that nothing was changed", async () => {
+  const { runtime, storage, session, root } = await startRuntime({ session: { workspace_path: null } });
+  let active_run_id: string | null = null;
+  const change = async (_session: unknown, work: () => Promise<unknown>) => {
+    await work();
+    active_run_id = "of another node";
+    throw new AppError("session_busy", "a run is at work");
+  };
+  const running = {
+    getSession: async () => ({ ...session, active_run_id }),
+    getRun: async () => ({ status: "running" }),
+  };
+  const rest = { isolation: "session", scoping: false, deletedFolders: { clear: async () => {} } } as const;
+  const workspaces = { change, settle: async () => {} } as unknown as SessionsOptions["workspaces"];
+  const given = { ...runtime, ...rest, storage: { ...storage, ...running } as unknown as typeof storage, workspaces };
+  const { changeFiles } = createSessions({ ...given, workspace_root: root });
+  await expect(changeFiles(session.id, undefined, async () => {})).rejects.toThrow("what was changed is not stored");
+  // The next one is told before anything is done.
+  await expect(changeFiles(session.id, undefined, async () => {})).rejects.toThrow("nothing was changed");
+});
