@@ -36,7 +36,7 @@ medians over ${roundsOf(summary)} rounds (the official savers at more than 200 s
 ${isBusy(summary) ? BUSY : ""}
 - a saver that stores nothing: the floor. LangGraph makes the same checkpoints and writes for it and hands them over; what
   it adds to no checkpointer is LangGraph's own, what a saver adds to it is the saver's.
-- one row a superstep: the least that "sync" can cost on an engine (\`least-saver.ts\`). It stores the newest message and the
+- one row: one a superstep, the least that "sync" can cost on an engine (\`least-saver.ts\`). It stores the newest message and the
   versions, and can't be read.
 - first: steps 11–50; last: the final 40; both are medians. mean: all steps from the 11th on.
 - CPU: of the agent's process, per step over the whole run; other work on the machine shows in it too, but less than in the others.

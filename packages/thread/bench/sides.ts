@@ -13,10 +13,10 @@ export interface Side {
 export const sides: readonly Side[] = [
   { name: "none", label: "no checkpointer", engine: "none", kind: "floor", colour: "#8a8f98" },
   { name: "null", label: "a saver that stores nothing", engine: "none", kind: "floor", colour: "#5d646d" },
-  { name: "least-sqlite", label: "one row a superstep, SQLite", engine: "sqlite", kind: "floor", colour: "#7fb2e5" },
+  { name: "least-sqlite", label: "one row, SQLite", engine: "sqlite", kind: "floor", colour: "#7fb2e5" },
   {
     name: "least-postgres",
-    label: "one row a superstep, PostgreSQL",
+    label: "one row, PostgreSQL",
     engine: "postgres",
     kind: "floor",
     colour: "#b09be0",
